@@ -1,0 +1,29 @@
+"""What flows between the parts: pydantic models of subjects, claims, verdicts and judgments."""
+
+from ..errors import UnscoredReason
+from ._answer import Answer, Context, InvalidRow
+from ._base import Model, canonical_json, digest
+from ._claims import Claim, ClaimVerdict, Label, Quote
+from ._judgment import Judgment, RawReply, Score
+from ._model import Fingerprint, ModelIdentity, Sampling, Usage
+
+__all__ = [
+    "Answer",
+    "Claim",
+    "ClaimVerdict",
+    "Context",
+    "Fingerprint",
+    "InvalidRow",
+    "Judgment",
+    "Label",
+    "Model",
+    "ModelIdentity",
+    "Quote",
+    "RawReply",
+    "Sampling",
+    "Score",
+    "UnscoredReason",
+    "Usage",
+    "canonical_json",
+    "digest",
+]
