@@ -1,0 +1,67 @@
+"""What must not be lost: the ledger, the reply cache, run folders, inputs and exports.
+
+Everything loads when it is first used: opening a ledger loads SQLAlchemy, reading Parquet
+loads pyarrow, and importing this package loads neither.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._cache import ReplyCache, default_cache_path
+    from ._exports import export_jsonl
+    from ._folder import RunFolder, answer_record
+    from ._inputs import InputFile, read_answers
+    from ._ledger import Ledger
+    from ._manifest import Environment, InputInfo, Manifest, collect_environment
+    from ._parquet import export_parquet
+    from ._ragchecker import export_ragchecker
+    from ._record import Record
+
+_HOMES = {
+    "Environment": "_manifest",
+    "InputFile": "_inputs",
+    "InputInfo": "_manifest",
+    "Ledger": "_ledger",
+    "Manifest": "_manifest",
+    "Record": "_record",
+    "ReplyCache": "_cache",
+    "RunFolder": "_folder",
+    "answer_record": "_folder",
+    "collect_environment": "_manifest",
+    "default_cache_path": "_cache",
+    "export_jsonl": "_exports",
+    "export_parquet": "_parquet",
+    "export_ragchecker": "_ragchecker",
+    "read_answers": "_inputs",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f".{home}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+__all__ = [
+    "Environment",
+    "InputFile",
+    "InputInfo",
+    "Ledger",
+    "Manifest",
+    "Record",
+    "ReplyCache",
+    "RunFolder",
+    "answer_record",
+    "collect_environment",
+    "default_cache_path",
+    "export_jsonl",
+    "export_parquet",
+    "export_ragchecker",
+    "read_answers",
+]

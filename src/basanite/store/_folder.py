@@ -1,0 +1,289 @@
+"""A run is a folder: `manifest.json`, `ledger.sqlite` and `summary.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+from pydantic import ValidationError
+
+from ..errors import InputError, StorageError
+from ..schema import Answer, InvalidRow, Judgment, Model
+from ._files import is_leftover, write_atomically
+from ._ledger import Ledger
+from ._manifest import Manifest
+from ._record import Record
+
+MANIFEST = "manifest.json"
+LEDGER = "ledger.sqlite"
+SUMMARY = "summary.json"
+
+_ATTEMPTS_AT_ONCE = 200
+
+M = TypeVar("M", bound=Model)
+
+
+def answer_record(run: str, row: Answer | InvalidRow) -> Record:
+    """Give the record of kind `answer` that keeps a row of the input with its run."""
+    return Record(run, "answer", row.id, row.model_dump(mode="json"))
+
+
+class RunFolder:
+    """One run on disk. Make it with `create`, `open` or `resume`, and close it."""
+
+    def __init__(self, path: Path, manifest: Manifest, ledger: Ledger) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.ledger = ledger
+
+    @property
+    def run(self) -> str:
+        """Id of the run in the ledger."""
+        return self.manifest.run
+
+    @classmethod
+    def create(
+        cls,
+        path: str | Path,
+        manifest: Manifest,
+        ledger_url: str | None = None,
+        fsync: bool = False,
+    ) -> RunFolder:
+        """Make a new run in a folder that is empty or not there yet.
+
+        Args:
+            path: the folder.
+            manifest: what the run is; its `ledger` is set here.
+            ledger_url: a ledger elsewhere; None keeps it in the folder.
+            fsync: see `Ledger.open`.
+
+        Raises:
+            InputError: the folder is not empty, or is a file.
+            StorageError: it can't be written.
+        """
+        path = Path(path)
+        _make_empty_folder(path)
+        ledger = Ledger.open(ledger_url or path / LEDGER, fsync=fsync)
+        try:
+            shown = ledger.url if ledger_url else None
+            manifest = manifest.model_copy(update={"ledger": shown})
+            write_atomically(path / MANIFEST, _json_bytes(manifest.model_dump(mode="json")))
+        except BaseException:
+            ledger.close()
+            raise
+        return cls(path, manifest, ledger)
+
+    @classmethod
+    def open(
+        cls, path: str | Path, *, ledger_url: str | None = None, fsync: bool = False
+    ) -> RunFolder:
+        """Open a run that is there.
+
+        Args:
+            path: the folder.
+            ledger_url: where the ledger is, if its URL needs a password (the manifest keeps
+                none; libpq's own `PGPASSWORD` and `~/.pgpass` work too).
+            fsync: see `Ledger.open`.
+
+        Raises:
+            InputError: it is no run, or its manifest can't be read.
+            StorageError: its ledger is not there or can't be opened.
+        """
+        path = Path(path)
+        manifest = _read_manifest(path)
+        url = ledger_url or manifest.ledger
+        if url is None and not (path / LEDGER).exists():
+            raise StorageError(
+                "the run's ledger is gone", where=str(path / LEDGER), todo="Restore it."
+            )
+        return cls(path, manifest, Ledger.open(url or path / LEDGER, fsync=fsync))
+
+    @classmethod
+    def resume(
+        cls,
+        path: str | Path,
+        manifest: Manifest,
+        ledger_url: str | None = None,
+        fsync: bool = False,
+    ) -> RunFolder:
+        """Open a run in order to go on with it, or make it where nothing was begun.
+
+        Args:
+            path: the folder.
+            manifest: what is about to be run; it must agree with the run that is there.
+            ledger_url: see `create` and `open`.
+            fsync: see `Ledger.open`.
+
+        Raises:
+            InputError: it is another judge, model or input than the run's, or no run at all.
+            StorageError: it can't be read or written.
+        """
+        if not is_begun(path):
+            return cls.create(path, manifest, ledger_url, fsync)
+        folder = cls.open(path, ledger_url=ledger_url, fsync=fsync)
+        try:
+            _check_same(folder, manifest)
+        except InputError:
+            folder.close()
+            raise
+        return folder
+
+    def judgments(self) -> Iterator[Judgment]:
+        """Give each item's judgment; where it has none, the latest failed attempt at one."""
+        for record in self.ledger.records(self.run, "judgment"):
+            yield _judgment(record)
+        attempts = self.ledger.records(self.run, "attempt")
+        while batch := list(islice(attempts, _ATTEMPTS_AT_ONCE)):
+            yield from (_judgment(record) for record in self._latest_undone(batch))
+
+    def answers(self) -> Iterator[Answer | InvalidRow]:
+        """Give the rows of the input that were kept with the run, in order."""
+        for record in self.ledger.records(self.run, "answer"):
+            yield _answer(record)
+
+    def answer(self, key: str) -> Answer | InvalidRow | None:
+        """Give one row of the input by its id."""
+        record = self.ledger.get(self.run, "answer", key)
+        return None if record is None else _answer(record)
+
+    def write_summary(self, summary: Mapping[str, object]) -> None:
+        """Write `summary.json`, whole or not at all.
+
+        Raises:
+            StorageError: it can't be written.
+        """
+        write_atomically(self.path / SUMMARY, _json_bytes(summary))
+
+    def close(self) -> None:
+        """Close the ledger."""
+        self.ledger.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _latest_undone(self, attempts: list[Record]) -> Iterator[Record]:
+        """Leave out attempts at items that were judged since, or tried once more."""
+        following = {}
+        items = {}
+        for record in attempts:
+            item, _, number = record.key.rpartition("#")
+            items[record.key] = item
+            following[record.key] = f"{item}#{int(number) + 1}"
+        judged = self.ledger.existing(self.run, "judgment", sorted(set(items.values())))
+        later = self.ledger.existing(self.run, "attempt", sorted(following.values()))
+        for record in attempts:
+            if items[record.key] not in judged and following[record.key] not in later:
+                yield record
+
+
+def is_begun(path: str | Path) -> bool:
+    """Whether a folder holds anything, so that a new run can't be made in it.
+
+    What a run that was killed at its birth leaves behind does not count.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        return folder.exists()
+    if (folder / MANIFEST).exists():
+        return True
+    # The ledger is made before the manifest, so one without the other holds no record.
+    born = (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", f"{LEDGER}-journal")
+    return any(entry.name not in born and not is_leftover(entry) for entry in folder.iterdir())
+
+
+def _make_empty_folder(path: Path) -> None:
+    if path.exists() and not path.is_dir():
+        raise InputError("is a file; a run is a folder", where=str(path), todo="Name another.")
+    if is_begun(path):
+        raise InputError(
+            "the folder is not empty",
+            where=str(path),
+            todo="Name another, or go on with the run in it (--resume).",
+        )
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"the folder can't be made ({error.strerror})",
+            where=str(path),
+            todo="Check the path, its permissions and the free space.",
+        ) from error
+
+
+def _read_manifest(path: Path) -> Manifest:
+    file = path / MANIFEST
+    try:
+        return Manifest.model_validate_json(file.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        what = "is no run: it holds no manifest.json" if path.exists() else "does not exist"
+        raise InputError(what, where=str(path), todo="Name the folder of a run.") from None
+    except OSError as error:
+        raise StorageError(
+            f"can't be read ({error.strerror})", where=str(file), todo="Check its permissions."
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise InputError(
+            f"is no manifest that this version can read ({field}: {first['msg']})",
+            where=str(file),
+            todo="Open the run with the version of basanite that made it.",
+        ) from error
+
+
+def _check_same(folder: RunFolder, manifest: Manifest) -> None:
+    there = folder.manifest
+    differing = [
+        what
+        for what, old, new in (
+            ("judge, model or prompts", there.fingerprint_digest, manifest.fingerprint_digest),
+            ("input", there.input.sha256, manifest.input.sha256),
+        )
+        if old != new
+    ]
+    if differing:
+        raise InputError(
+            f"the run there was made with another {' and another '.join(differing)}",
+            where=str(folder.path),
+            todo="Repeat the command that it was made with, or name a new folder.",
+        )
+
+
+def _judgment(record: Record) -> Judgment:
+    return _read(record, Judgment)
+
+
+def _answer(record: Record) -> Answer | InvalidRow:
+    # Only an invalid row has a message, and neither form allows unknown keys.
+    if "message" in record.body:
+        return _read(record, InvalidRow)
+    return _read(record, Answer)
+
+
+def _read(record: Record, model: type[M]) -> M:
+    try:
+        return model.model_validate(record.body)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise StorageError(
+            f"the ledger's record can't be read as {model.__name__} ({field}: {first['msg']})",
+            where=f"{record.kind} {record.key}",
+            todo="Open the run with the version of basanite that made it.",
+        ) from error
+
+
+def _json_bytes(value: Mapping[str, object]) -> bytes:
+    return (json.dumps(value, indent=2, allow_nan=False) + "\n").encode("ascii")

@@ -1,0 +1,117 @@
+"""Export in the JSON that RAGChecker reads and computes its metrics from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ..schema import Answer, Claim, InvalidRow, Judgment, Label
+from ._exports import json_bytes
+from ._files import output_file
+from ._folder import RunFolder
+
+_LABELS = {
+    Label.ENTAILED: "Entailment",
+    Label.NEUTRAL: "Neutral",
+    Label.CONTRADICTED: "Contradiction",
+}
+
+
+def export_ragchecker(folder: RunFolder, out: str | Path) -> dict[str, int]:
+    """Write the items whose labels are complete, in RAGChecker's published shape.
+
+    Its reader takes a missing label or an empty list of claims for a zero. So an item is
+    left out unless both sides have claims and each claim a label; labels against contexts
+    are all there or their two fields are not.
+
+    Args:
+        folder: the run.
+        out: a file, or `-` for standard output.
+
+    Returns:
+        `items` that were written and `left_out`.
+
+    Raises:
+        InputError: the path can't be a file.
+        StorageError: it can't be written.
+    """
+    counts = {"items": 0, "left_out": 0}
+    with output_file(out) as file:
+        file.write(b'{"results": [')
+        for entry in _entries(folder):
+            if entry is None:
+                counts["left_out"] += 1
+                continue
+            file.write(b",\n" if counts["items"] else b"\n")
+            file.write(json_bytes(entry))
+            counts["items"] += 1
+        file.write(b"\n]}\n")
+    return counts
+
+
+def _entries(folder: RunFolder) -> Iterator[dict[str, object] | None]:
+    for judgment in folder.judgments():
+        answer = folder.answer(judgment.subject_id)
+        if answer is None or isinstance(answer, InvalidRow):
+            yield None
+        else:
+            yield _entry(answer, judgment)
+
+
+def _entry(answer: Answer, judgment: Judgment) -> dict[str, object] | None:
+    """Give an item in RAGChecker's shape, or None where its labels are not complete."""
+    labels: dict[tuple[str, str], str] = {}
+    for verdict in judgment.verdicts:
+        if verdict.label is None:
+            return None
+        labels[verdict.claim_id, verdict.against] = _LABELS[verdict.label]
+    response = [claim for claim in judgment.claims if claim.side == "answer"]
+    truth = [claim for claim in judgment.claims if claim.side == "truth"]
+    answer2response = _column(response, "truth", labels)
+    response2answer = _column(truth, "answer", labels)
+    if not answer2response or not response2answer:
+        return None
+    contexts = answer.contexts or ()
+    entry: dict[str, object] = {
+        "query_id": answer.id,
+        "query": answer.question,
+        "gt_answer": answer.truth,
+        "response": answer.answer,
+        "retrieved_context": [{"doc_id": one.doc_id, "text": one.text} for one in contexts],
+        "response_claims": _claims(response),
+        "gt_answer_claims": _claims(truth),
+        "answer2response": answer2response,
+        "response2answer": response2answer,
+    }
+    if any(against.startswith("context:") for _, against in labels):
+        sources = [f"context:{index}" for index in range(len(contexts))]
+        rows = [_matrix(claims, sources, labels) for claims in (response, truth)]
+        if None in rows:
+            return None
+        entry["retrieved2response"], entry["retrieved2answer"] = rows
+    return entry
+
+
+def _column(
+    claims: Sequence[Claim], against: str, labels: Mapping[tuple[str, str], str]
+) -> list[str] | None:
+    found = [labels.get((claim.id, against)) for claim in claims]
+    complete = [label for label in found if label is not None]
+    return complete if len(complete) == len(claims) else None
+
+
+def _matrix(
+    claims: Sequence[Claim], sources: Sequence[str], labels: Mapping[tuple[str, str], str]
+) -> list[list[str]] | None:
+    rows = []
+    for claim in claims:
+        row = [labels[claim.id, one] for one in sources if (claim.id, one) in labels]
+        if len(row) != len(sources):
+            return None
+        rows.append(row)
+    return rows
+
+
+def _claims(claims: Sequence[Claim]) -> list[list[str]] | list[str]:
+    triplets = [list(claim.triplet) for claim in claims if claim.triplet is not None]
+    return triplets if len(triplets) == len(claims) else [claim.text for claim in claims]
