@@ -105,33 +105,43 @@ class Tally:
 
 
 def tally(view: RunView) -> Tally:
-    """Read a run once: its judgments, then the rows that have none."""
+    """Read a run once: the rows of its input, then its judgments.
+
+    Items stand in the order of the input. Judgments come in the order in which they were done,
+    which differs from run to run, and sums of floats and bootstraps depend on the order.
+    """
     manifest = manifest_json(view)
     result = Tally(
         judge=text_at(manifest, "judge", "judge") or "",
         fingerprint=text_at(manifest, "fingerprint_digest") or "",
         run=text_at(manifest, "run") or "",
     )
-    for judgment in view.judgments():
-        _add_judgment(result, judgment)
-    _fill_gaps(result)
+    invalid: set[int] = set()
     for row in view.answers():
-        if row.id not in result.positions:
-            invalid = isinstance(row, InvalidRow)
-            result.add(row.id, row.task, row.agent)
-            reason = UnscoredReason.INVALID_ROW.value if invalid else NOT_JUDGED
-            for counts in result.unscored.values():
-                counts[reason] += 1
-    rows = expected_rows(manifest)
-    if rows is not None and rows > result.n_items:
-        result.n_unseen = rows - result.n_items
-        for counts in result.unscored.values():
-            counts[NOT_JUDGED] += result.n_unseen
+        position = result.add(row.id, row.task, row.agent)
+        if isinstance(row, InvalidRow):
+            invalid.add(position)
+    judged: set[int] = set()
+    for judgment in view.judgments():
+        judged.add(_add_judgment(result, judgment))
+    _fill_gaps(result, n_judged=len(judged))
+    unjudged = result.n_items - len(judged)
+    invalid -= judged
+    rows = expected_rows(manifest) or 0
+    result.n_unseen = max(rows - result.n_items, 0)
+    not_judged = unjudged - len(invalid) + result.n_unseen
+    for counts in result.unscored.values():
+        if invalid:
+            counts[UnscoredReason.INVALID_ROW.value] += len(invalid)
+        if not_judged:
+            counts[NOT_JUDGED] += not_judged
     return result
 
 
-def _add_judgment(result: Tally, judgment: Judgment) -> None:
-    position = result.add(judgment.subject_id, judgment.task, judgment.agent)
+def _add_judgment(result: Tally, judgment: Judgment) -> int:
+    position = result.positions.get(judgment.subject_id)
+    if position is None:
+        position = result.add(judgment.subject_id, judgment.task, judgment.agent)
     result.judge = result.judge or judgment.judge
     result.fingerprint = result.fingerprint or judgment.fingerprint
     result.primary = result.primary or judgment.primary
@@ -143,9 +153,10 @@ def _add_judgment(result: Tally, judgment: Judgment) -> None:
     for name, label in numeric_labels(judgment.human).items():
         result.labels.setdefault(name, Column()).put(position, label)
     result.usage = result.usage + judgment.usage
+    return position
 
 
-def _fill_gaps(result: Tally) -> None:
+def _fill_gaps(result: Tally, *, n_judged: int) -> None:
     """Count the scores that single judgments lack, so that counts add up to the total."""
     if not result.primary:
         # Nothing was judged: the one "score" there is to count is the missing one.
@@ -154,7 +165,7 @@ def _fill_gaps(result: Tally) -> None:
         result.unscored["score"] = Counter()
     for name, column in result.scores.items():
         scored = sum(not math.isnan(value) for value in column.values)
-        missing = result.n_items - scored - result.unscored[name].total()
+        missing = n_judged - scored - result.unscored[name].total()
         if missing:
             result.unscored[name][NOT_REPORTED] += missing
 

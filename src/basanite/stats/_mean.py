@@ -68,7 +68,8 @@ def clustered_mean(
     codes, n_clusters = cluster_codes(clusters, n=n)
     if n == 0:
         return Estimate(None, None, None, 0, 0, "no values")
-    mean = float(array.mean())
+    # fsum is exact, so that the order of the values can't change the last digit.
+    mean = math.fsum(array) / n
     if n_clusters < 2:
         return Estimate(mean, None, None, n, n_clusters, "fewer than two clusters")
     sums = np.bincount(codes, weights=array - mean, minlength=n_clusters)

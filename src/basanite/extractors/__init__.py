@@ -1,0 +1,46 @@
+"""Text in, structure out: the claims that a text makes."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._claims import ClaimExtractor, ExtractOptions
+    from ._extraction import Extraction, Extractor, Side, make_claims
+    from ._frozen import ClaimStore, FrozenClaims, LedgerClaims, MemoryClaims
+    from ._sentences import SentenceSplitter
+
+_HOMES = {
+    "ClaimExtractor": "_claims",
+    "ClaimStore": "_frozen",
+    "ExtractOptions": "_claims",
+    "Extraction": "_extraction",
+    "Extractor": "_extraction",
+    "FrozenClaims": "_frozen",
+    "LedgerClaims": "_frozen",
+    "MemoryClaims": "_frozen",
+    "SentenceSplitter": "_sentences",
+    "Side": "_extraction",
+    "make_claims": "_extraction",
+}
+
+__all__ = [
+    "ClaimExtractor",
+    "ClaimStore",
+    "ExtractOptions",
+    "Extraction",
+    "Extractor",
+    "FrozenClaims",
+    "LedgerClaims",
+    "MemoryClaims",
+    "SentenceSplitter",
+    "Side",
+    "make_claims",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
