@@ -1,0 +1,151 @@
+"""`metrics`, `report` and `export`: what is done with labels and runs, without any model."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from ..errors import InputError
+from ._console import check_output_file, print_json, reported, stderr, stdout
+
+metrics_app = typer.Typer(help="Metrics from labels that a file already holds; no model.")
+
+
+class ExportFormat(StrEnum):
+    """What a run can be exported as."""
+
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+    RAGCHECKER = "ragchecker"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this file's commands to the command tree."""
+    app.add_typer(metrics_app, name="metrics")
+    app.command("report")(reported(_report))
+    app.command("export")(reported(_export))
+
+
+def _ragchecker(
+    file: Annotated[Path, typer.Argument(help="RAGChecker's output JSON, with labels.")],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the published shape.")] = False,
+) -> None:
+    """Compute RAGChecker's metrics afresh from a file's labels, as published.
+
+    Whatever `metrics` the file holds is ignored.
+    """
+    from ..judges import ragchecker_file
+
+    result = ragchecker_file(read_json(file))
+    if as_json:
+        print_json(result)
+        return
+    groups = result["metrics"]
+    table = Table("group", "metric", "percent")
+    assert isinstance(groups, dict)
+    for group, metrics in groups.items():
+        for name, percent in metrics.items():
+            table.add_row(group, name, f"{percent:.1f}")
+    stdout.print(table)
+
+
+metrics_app.command("ragchecker")(reported(_ragchecker))
+
+
+def read_json(file: Path) -> object:
+    """Read a JSON file.
+
+    Raises:
+        InputError: it is missing, a folder, empty, not UTF-8 or not JSON; the text says which.
+    """
+    if file.is_dir():
+        raise InputError("this is a folder, not a file", where=str(file), todo="Name a JSON file.")
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", where=str(file), todo="Check the path.") from None
+    if not data.strip():
+        raise InputError("the file is empty", where=str(file))
+    try:
+        value: object = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"byte {error.start} is not UTF-8", where=str(file), todo="Convert the file to UTF-8."
+        ) from None
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"not JSON: {error.msg}",
+            where=f"{file}, line {error.lineno}, column {error.colno}",
+        ) from None
+    except RecursionError:
+        raise InputError("the JSON is nested too deeply", where=str(file)) from None
+    return value
+
+
+def _refuse_constant(name: str) -> float:
+    raise InputError(f"{name} is not JSON", todo="Leave the value out, or write null.")
+
+
+def _report(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs.", metavar="RUN...")],
+    *,
+    out: Annotated[Path, typer.Option("-o", "--out", help="The page to write.")] = Path(
+        "report.html"
+    ),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the runs' summaries on stdout.")
+    ] = False,
+) -> None:
+    """Write one self-contained HTML page on one or several runs."""
+    from contextlib import ExitStack
+
+    from ..reports import summarise, write_report
+    from ..store import RunFolder
+
+    check_output_file(out, what="the report")
+    with ExitStack() as stack:
+        folders = [stack.enter_context(RunFolder.open(run)) for run in runs]
+        write_report(folders, out)
+        stderr.print(f"wrote {out}", markup=False)
+        if as_json:
+            summaries = [summarise(folder).to_json() for folder in folders]
+            print_json({"schema": "basanite.summaries/1", "runs": summaries})
+
+
+def _export(
+    run: Annotated[Path, typer.Argument(help="Folder of a run.")],
+    *,
+    form: Annotated[ExportFormat, typer.Option("--format", help="What to write.")],
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="File to write; stdout where left out.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print counts on stdout; needs -o.")
+    ] = False,
+) -> None:
+    """Write a run's judgments as JSONL, Parquet or RAGChecker's JSON."""
+    from ..store import RunFolder, export_jsonl, export_parquet, export_ragchecker
+
+    if out is None and (as_json or form is ExportFormat.PARQUET):
+        raise InputError(
+            "there is no file to write to", todo="Name one with -o FILE; stdout can't hold this."
+        )
+    if out is not None:
+        check_output_file(out, what="the export")
+    write = {
+        ExportFormat.JSONL: export_jsonl,
+        ExportFormat.PARQUET: export_parquet,
+        ExportFormat.RAGCHECKER: export_ragchecker,
+    }[form]
+    with RunFolder.open(run) as folder:
+        counts = write(folder, out or "-")
+    text = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
+    stderr.print(f"{out or 'stdout'}: {text}", markup=False)
+    if as_json:
+        print_json({"schema": "basanite.export/1", "format": form.value, **counts})

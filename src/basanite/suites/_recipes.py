@@ -1,0 +1,76 @@
+"""How the judges of the command line are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ..extractors import ClaimExtractor, ExtractOptions, Extractor, LedgerClaims, SentenceSplitter
+from ..graphs import ClaimParts, as_judge, build_claim_entailment
+from ..judges import CheckOptions, Direction, EntailmentChecker, Judge, LexicalForm, LexicalJudge
+from ..llm import ChatModel
+from ..schema import Answer, Fingerprint
+from ..store import InputFile, RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsOptions:
+    """Settings of the claims judge."""
+
+    direction: Direction = "both"
+    """Which claims are checked: of the answer (precision), of the truth (recall), or both."""
+    claims_by: Literal["model", "sentences"] = "model"
+    """Who splits a text into claims."""
+    triplets: bool = False
+    """Ask for claims as subject, relation, object."""
+    per_request: int = 5
+    """Most claims checked in one request."""
+
+
+class ClaimsRecipe:
+    """The claims judge over a model; the truths' claims are frozen in the run's ledger.
+
+    Args:
+        model: extracts and checks claims.
+        options: see `ClaimsOptions`.
+    """
+
+    def __init__(self, model: ChatModel, options: ClaimsOptions | None = None) -> None:
+        options = options or ClaimsOptions()
+        checker = EntailmentChecker(model, CheckOptions(per_request=options.per_request))
+        self._parts = ClaimParts(_extractor(model, options), checker, direction=options.direction)
+        self._profile = self._parts.profile()
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self._profile.fingerprint
+
+    def judge_in(self, folder: RunFolder) -> Judge:
+        parts = replace(self._parts, store=LedgerClaims(folder.ledger, folder.run))
+        return as_judge(build_claim_entailment(parts), self._profile)
+
+
+class LexicalRecipe:
+    """The lexical judge, fitted on the answers and truths of a file."""
+
+    def __init__(self, source: InputFile, form: LexicalForm = "weighted") -> None:
+        self._judge = LexicalJudge(form)
+        self._judge.fit(_valid(source))
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self._judge.fingerprint
+
+    def judge_in(self, folder: RunFolder) -> Judge:
+        return self._judge
+
+
+def _extractor(model: ChatModel, options: ClaimsOptions) -> Extractor:
+    if options.claims_by == "sentences":
+        return SentenceSplitter()
+    return ClaimExtractor(model, ExtractOptions(triplets=options.triplets))
+
+
+def _valid(source: InputFile) -> Iterable[Answer]:
+    return (row for _, row in source.answers() if isinstance(row, Answer))
