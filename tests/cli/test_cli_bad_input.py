@@ -21,8 +21,8 @@ def lexical(path: Path, out: Path) -> Done:
     return basanite("judge", "lexical", path, "-o", out, "--json", "--max-unscored", 1)
 
 
-def _write(content: bytes) -> Callable[[Path], None]:
-    return lambda path: path.write_bytes(content) and None
+def _write(content: bytes) -> Callable[[Path], object]:
+    return lambda path: path.write_bytes(content)
 
 
 WHOLE_FILE: dict[str, tuple[Callable[[Path], object], str]] = {

@@ -16,7 +16,9 @@ ITEMS = 60
 BOUND_S = 120.0
 
 
-def judged(rows: Path, out: Path, faults: dict[str, float]) -> tuple[dict[str, object], list[Judgment]]:
+def judged(
+    rows: Path, out: Path, faults: dict[str, float]
+) -> tuple[dict[str, object], list[Judgment]]:
     with MockEndpoint(MockConfig(latency=0.005, faults=faults)) as mock:
         done = basanite(
             *("judge", "claims", rows, "-o", out, "--endpoint", mock.url, "--json"),
@@ -37,7 +39,9 @@ def clean(judgment: Judgment) -> bool:
     return (
         all(reply.error is None for reply in judgment.replies)
         and judgment.usage.calls + judgment.usage.cached_calls == len(judgment.replies)
-        and all(score.unscored_reason in {None, "no_contexts"} for score in judgment.scores.values())
+        and all(
+            score.unscored_reason in {None, "no_contexts"} for score in judgment.scores.values()
+        )
     )
 
 

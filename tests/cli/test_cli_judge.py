@@ -117,9 +117,7 @@ def test_resume_refuses_another_input(rows: Path, tmp_path: Path, mock: MockEndp
     assert "another input" in done.err
 
 
-def test_one_direction_and_given_claims_take_one_call(
-    tmp_path: Path, mock: MockEndpoint
-) -> None:
+def test_one_direction_and_given_claims_take_one_call(tmp_path: Path, mock: MockEndpoint) -> None:
     # Claims that differ, or else equal requests are joined into one.
     given = [row(n, answer_claims=[f"G rises {n}-fold.", "H stays."]) for n in range(6)]
     rows = write_rows(tmp_path / "rows.jsonl", given)

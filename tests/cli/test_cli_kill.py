@@ -45,8 +45,10 @@ def test_twenty_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(20)
     log = Log(tmp_path / "log.jsonl")
     with mock_process(MockConfig(latency=0.05, log=str(log.path))) as mock:
-        arguments = ("judge", "claims", rows, "-o", tmp_path / "run", "--endpoint", mock.url)
-        arguments = (*arguments, "--concurrency", 6, "--resume", "--json")
+        arguments: tuple[object, ...] = (
+            *("judge", "claims", rows, "-o", tmp_path / "run", "--endpoint", mock.url),
+            *("--concurrency", 6, "--resume", "--json"),
+        )
         for number in range(KILLS):
             process = start(*arguments)
             if number % 5 == 4:  # while it starts, before it asks anything

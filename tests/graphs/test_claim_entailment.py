@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 from langchain_core.runnables import RunnableConfig
@@ -10,11 +12,17 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from basanite.errors import CallError, EndpointError, UnscoredReason
 from basanite.extractors import ClaimExtractor, Extraction, SentenceSplitter, Side
-from basanite.graphs import ClaimParts, as_judge, build_claim_entailment
+from basanite.graphs import (
+    ClaimParts,
+    as_judge,
+    build_claim_entailment,
+    claim_entailment_plan,
+)
 from basanite.judges import CLAIM_SCORES, CheckOptions, Direction, EntailmentChecker, Judge
-from basanite.llm import Request
+from basanite.llm import ModelSpec, Request, open_model
 from basanite.schema import Answer, Context, Judgment
 from support.instant_model import Answering, InstantModel, all_labelled, claim_ids, content
+from support.mock_endpoint import MockEndpoint
 
 
 def subject(**fields: object) -> Answer:
@@ -314,3 +322,37 @@ async def test_a_failure_outside_of_the_nodes_care_is_a_reason() -> None:
     assert {value(judgment, name) for name in ("f1", "precision", "recall")} == {
         UnscoredReason.HTTP_ERROR
     }
+
+
+@pytest.mark.parametrize("direction", ["both", "precision", "recall"])
+@pytest.mark.parametrize("given", [True, False])
+async def test_plan_and_graph_do_the_same(given: bool, direction: Direction) -> None:
+    claims = {"answer_claims": ("A rises.",), "truth_claims": ("A rises.", "B falls.")}
+    subjects = [
+        Answer(
+            id="1", question="q", answer="A rises. B stays.", truth="A rises. B falls."
+        ).model_copy(update=claims if given else {}),
+        Answer(id="2", question="q", answer=" ", truth="A rises."),
+        Answer(id="3", question="q", answer="A.", truth="B.", contexts=(Context(text="A rises."),)),
+    ]
+    with MockEndpoint() as mock:
+        async with open_model(ModelSpec(endpoint=mock.url, cache="off"), None) as model:
+            parts = ClaimParts(ClaimExtractor(model), EntailmentChecker(model), direction=direction)
+            profile = parts.profile()
+            straight = as_judge(claim_entailment_plan(parts), profile)
+            by_graph = as_judge(build_claim_entailment(parts), profile)
+            for subject in subjects:
+                ours, theirs = await straight.judge(subject), await by_graph.judge(subject)
+                # Seconds differ, and claims that the first has frozen cost the second no call.
+                left_out = {"usage", "replies"}
+                assert ours.model_dump(exclude=left_out) == theirs.model_dump(exclude=left_out)
+
+
+def test_judging_by_plan_loads_no_langgraph() -> None:
+    code = (
+        "import sys\n"
+        "from basanite.graphs import claim_entailment_plan, as_judge\n"
+        "import basanite.suites\n"
+        "assert not {'langgraph', 'langchain_core'} & set(sys.modules), 'loaded'\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

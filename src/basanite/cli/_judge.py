@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import sys
 from dataclasses import asdict, dataclass, field, replace
@@ -110,7 +111,7 @@ def _claims(
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
 ) -> int:
-    """Judge claim by claim: precision, recall, F1, and with contexts all of RAGChecker's metrics."""
+    """Judge by claims: precision, recall, F1, and with contexts all of RAGChecker's metrics."""
     from ..llm import ModelSpec
     from ..suites import ClaimsOptions
 
@@ -217,11 +218,23 @@ def _job(source: InputFile, run: RunOptions) -> JudgeJob:
 async def _judge(job: JudgeJob, recipe: Recipe, run: RunOptions) -> int:
     from ..suites import judge_file
 
+    _spare_collections()
     warn = _InvalidRows(str(job.input.path))
     with show_progress(recipe.fingerprint.judge, quiet=run.quiet) as on_progress:
         done = await judge_file(job, recipe, on_progress=on_progress, on_invalid=warn)
     warn.end()
     return _show(done, run)
+
+
+def _spare_collections() -> None:
+    """Keep the garbage collector from walking through what lives as long as the process.
+
+    What the imports made is never garbage, and there is a lot of it. Left to its defaults, the
+    collector takes about 0.3 ms of CPU per judgment.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def _show(done: JudgeRun, run: RunOptions) -> int:

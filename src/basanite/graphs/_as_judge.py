@@ -10,6 +10,7 @@ from ..errors import ItemError
 from ..judges import Judge
 from ..llm import replies_of, usage_of
 from ..schema import Answer, Fingerprint, Judgment, Score
+from ._plan import JudgePlan
 from ._state import Json, JudgeState
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ class JudgeProfile:
     """How the primary score is made, for `Judgment.score_mode`."""
 
 
-def as_judge(graph: JudgeGraph, profile: JudgeProfile) -> Judge:
-    """Wrap a compiled graph as a judge.
+def as_judge(graph: JudgeGraph | JudgePlan, profile: JudgeProfile) -> Judge:
+    """Wrap a compiled graph, or the plan that it is built from, as a judge.
 
     Args:
         graph: takes `{"subject": …}` and leaves a `JudgeState` with scores.
@@ -41,7 +42,7 @@ def as_judge(graph: JudgeGraph, profile: JudgeProfile) -> Judge:
 
 
 class _GraphJudge:
-    def __init__(self, graph: JudgeGraph, profile: JudgeProfile) -> None:
+    def __init__(self, graph: JudgeGraph | JudgePlan, profile: JudgeProfile) -> None:
         self._graph = graph
         self._profile = profile
         self._digest = profile.fingerprint.digest

@@ -41,6 +41,7 @@ from ..schema import (
 )
 from ._as_judge import JudgeProfile
 from ._claim_state import blank_text, checked, dumped, given_claims, joined, outcomes_of
+from ._plan import JudgePlan
 from ._state import JudgeState
 
 if TYPE_CHECKING:
@@ -109,18 +110,14 @@ def build_claim_entailment(
     Returns:
         The compiled graph; input `{"subject": Answer as dumped}`, output `JudgeState`.
     """
-    from langgraph.graph import END, START, StateGraph
+    return claim_entailment_plan(parts).build(checkpointer)
 
+
+def claim_entailment_plan(parts: ClaimParts) -> JudgePlan:
+    """Give the graph's steps without LangGraph, for `as_judge` over many items."""
     nodes = _Nodes(parts)
-    graph: StateGraph[JudgeState, None, JudgeState, JudgeState] = StateGraph(JudgeState)
-    graph.add_node("extract", nodes.extract)
-    graph.add_node("check", nodes.check)
-    graph.add_node("score", nodes.score)
-    graph.add_conditional_edges(START, nodes.first, ["extract", "check", "score"])
-    graph.add_edge("extract", "check")
-    graph.add_edge("check", "score")
-    graph.add_edge("score", END)
-    return graph.compile(checkpointer=checkpointer, name="claim_entailment")
+    steps = {"extract": nodes.extract, "check": nodes.check, "score": nodes.score}
+    return JudgePlan("claim_entailment", steps, nodes.first)
 
 
 class _Nodes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..extractors import ClaimExtractor, ExtractOptions, Extractor, LedgerClaims, SentenceSplitter
-from ..graphs import ClaimParts, as_judge, build_claim_entailment
+from ..graphs import ClaimParts, as_judge, claim_entailment_plan
 from ..judges import CheckOptions, Direction, EntailmentChecker, Judge, LexicalForm, LexicalJudge
 from ..llm import ChatModel
 from ..schema import Answer, Fingerprint
@@ -48,7 +48,7 @@ class ClaimsRecipe:
 
     def judge_in(self, folder: RunFolder) -> Judge:
         parts = replace(self._parts, store=LedgerClaims(folder.ledger, folder.run))
-        return as_judge(build_claim_entailment(parts), self._profile)
+        return as_judge(claim_entailment_plan(parts), self._profile)
 
 
 class LexicalRecipe:
