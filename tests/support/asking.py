@@ -10,6 +10,7 @@ from basanite.llm import Endpoint, EndpointConfig, Message, Request, RetryPolicy
 from basanite.llm._probe import ProfileStore
 from basanite.llm._types import Capabilities
 from basanite.schema import Sampling
+from support.mock_endpoint import MockEndpoint, Reply, Responder
 
 SCHEMA: Mapping[str, object] = {
     "type": "object",
@@ -82,3 +83,20 @@ async def until(condition: Callable[[], object], *, seconds: float = 10.0) -> No
             return
         await asyncio.sleep(0.005)
     raise AssertionError(f"did not happen within {seconds} s")
+
+
+def after_probe(*replies: Reply | str) -> Responder:
+    """Answer the probe well, then with these replies in turn, the last of them for ever."""
+    left = list(replies)
+
+    def respond(body: dict[str, object]) -> Reply | str:
+        if is_probe(body):
+            return '{"touchstone": "basanite"}'
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    return respond
+
+
+def asked_of(mock: MockEndpoint) -> list[dict[str, object]]:
+    """Chat requests that a mock got, without the probe's."""
+    return [body for body in mock.requests if not is_probe(body)]

@@ -1,0 +1,92 @@
+"""One way to ask a model: endpoints, LangChain models, the embedded model, and a cache.
+
+Heavy clients load when a model is opened; importing this package loads none.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._ask import Asked, ask, replies_of, usage_of
+    from ._cache import CachedModel
+    from ._config import CacheMode, EndpointConfig, ModelSpec, RetryPolicy
+    from ._embedded import EmbeddedConfig, EmbeddedServer, find_model, install_model
+    from ._endpoint import Endpoint
+    from ._jsontext import read_json
+    from ._langchain import LangChainModel, as_chat_model
+    from ._open import open_model
+    from ._probe import open_endpoint
+    from ._prompt import Prompt, fence
+    from ._types import Capabilities, ChatModel, Completion, Message, Request, TokenLogprob
+
+_HOMES = {
+    "Asked": "_ask",
+    "CacheMode": "_config",
+    "CachedModel": "_cache",
+    "Capabilities": "_types",
+    "ChatModel": "_types",
+    "Completion": "_types",
+    "EmbeddedConfig": "_embedded",
+    "EmbeddedServer": "_embedded",
+    "Endpoint": "_endpoint",
+    "EndpointConfig": "_config",
+    "LangChainModel": "_langchain",
+    "Message": "_types",
+    "ModelSpec": "_config",
+    "Prompt": "_prompt",
+    "Request": "_types",
+    "RetryPolicy": "_config",
+    "TokenLogprob": "_types",
+    "as_chat_model": "_langchain",
+    "ask": "_ask",
+    "fence": "_prompt",
+    "find_model": "_embedded",
+    "install_model": "_embedded",
+    "open_endpoint": "_probe",
+    "open_model": "_open",
+    "read_json": "_jsontext",
+    "replies_of": "_ask",
+    "usage_of": "_ask",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(f".{home}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+__all__ = [
+    "Asked",
+    "CacheMode",
+    "CachedModel",
+    "Capabilities",
+    "ChatModel",
+    "Completion",
+    "EmbeddedConfig",
+    "EmbeddedServer",
+    "Endpoint",
+    "EndpointConfig",
+    "LangChainModel",
+    "Message",
+    "ModelSpec",
+    "Prompt",
+    "Request",
+    "RetryPolicy",
+    "TokenLogprob",
+    "as_chat_model",
+    "ask",
+    "fence",
+    "find_model",
+    "install_model",
+    "open_endpoint",
+    "open_model",
+    "read_json",
+    "replies_of",
+    "usage_of",
+]

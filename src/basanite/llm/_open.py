@@ -1,0 +1,70 @@
+"""From the name of a model to a model that can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+from ..errors import InputError
+from ._cache import CachedModel, ReplyStore
+from ._config import EMBEDDED, EndpointConfig, ModelSpec
+from ._probe import ProfileStore, open_endpoint
+from ._types import ChatModel
+
+
+class Cache(ReplyStore, ProfileStore, Protocol):
+    """What a run's cache offers; `store.ReplyCache` is one."""
+
+
+@asynccontextmanager
+async def open_model(spec: ModelSpec, cache: Cache | None) -> AsyncIterator[ChatModel]:
+    """Open a model: connect or start it, probe it, and put the cache around it.
+
+    Args:
+        spec: which model, where, and how to treat it.
+        cache: replies and profiles of earlier runs; stays open. With `spec.cache == "off"` it is
+            neither read nor written.
+
+    Raises:
+        EndpointError: the endpoint is down, wants another key, or is no model endpoint.
+        InputError: the address or the model's name is wrong.
+        MissingExtra: `embedded` without its package installed.
+    """
+    if spec.gguf is not None and spec.endpoint != EMBEDDED:
+        raise InputError(
+            "a GGUF file is for the embedded endpoint only",
+            where=str(spec.gguf),
+            todo="Leave it out, or take `embedded` as the endpoint",
+        )
+    async with _config(spec) as config:
+        endpoint = await open_endpoint(config, None if spec.cache == "off" else cache)
+        model = CachedModel(endpoint, cache, mode=spec.cache)
+        try:
+            yield model
+        finally:
+            await model.aclose()
+
+
+@asynccontextmanager
+async def _config(spec: ModelSpec) -> AsyncIterator[EndpointConfig]:
+    """Say where the model is, having started it where it is the embedded one."""
+    if spec.endpoint != EMBEDDED:
+        yield EndpointConfig(
+            url=spec.endpoint,
+            model=spec.model,
+            api_key=spec.api_key,
+            concurrency=spec.concurrency,
+            attempt_seconds=spec.attempt_seconds,
+        )
+        return
+    from ._embedded import EmbeddedConfig, EmbeddedServer
+
+    async with EmbeddedServer(EmbeddedConfig(gguf=spec.gguf, concurrency=spec.concurrency)) as it:
+        yield EndpointConfig(
+            url=it.url,
+            model=it.identity.name,
+            concurrency=spec.concurrency,
+            attempt_seconds=spec.attempt_seconds,
+            identity=it.identity,
+        )
