@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ..runs import RunOutcome
     from ..stats import Estimate
 
+_EXPECTED = {"not_requested", "no_contexts", "not_judged", "empty_answer", "invalid_row"}
+"""Why a score may be missing of all items without anything having gone wrong."""
+
 _STOPPED = {
     "run_seconds": "the time limit was reached",
     "max_tokens": "the token limit was reached",
@@ -27,12 +30,12 @@ def print_summary(summary: Summary, outcome: RunOutcome, path: Path) -> None:
     for name in ("score", "mean", "95 % interval", "scored"):
         table.add_column(name, justify="left" if name == "score" else "right")
     for name, score in summary.scores.items():
-        if set(score.unscored) <= {"not_requested", "no_contexts"} and not score.n_scored:
+        if name != summary.primary and not score.n_scored and set(score.unscored) <= _EXPECTED:
             continue
         scored = f"{score.n_scored}/{score.n_total}"
         table.add_row(name, *_mean(score.mean), scored)
-    if summary.baseline is not None:
-        baseline = summary.baseline
+    baseline = summary.baseline if summary.judge != "lexical" else None
+    if baseline is not None:
         table.add_section()
         for name, mean in baseline.scores.items():
             table.add_row(f"[dim]{baseline.judge} {name}[/]", *_mean(mean), str(mean.n))
@@ -41,7 +44,7 @@ def print_summary(summary: Summary, outcome: RunOutcome, path: Path) -> None:
     if primary.unscored:
         stderr.print(f"unscored ({summary.primary}): {_counts(primary.unscored)}", markup=False)
     if summary.baseline is not None:
-        stderr.print(f"baseline: {summary.baseline.caveat}", style="dim", markup=False)
+        stderr.print(f"lexical: {summary.baseline.caveat}", style="dim", markup=False)
     if outcome.stop_reason in _STOPPED:
         stderr.print(
             f"[yellow]{_STOPPED[outcome.stop_reason]}[/]: {outcome.not_started} items were not "
