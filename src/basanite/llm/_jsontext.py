@@ -47,11 +47,19 @@ class _NotWhole(ValueError):
     """The text as a whole is no JSON."""
 
 
+class _Constant(ValueError):
+    """`NaN` or `Infinity`, which Python reads and JSON does not have."""
+
+
 def _load(text: str) -> object:
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise _NotWhole(f"{error.msg} at character {error.pos}") from None
+    except _Constant as error:
+        if text.startswith(("{", "[")):
+            raise
+        raise _NotWhole(str(error)) from None  # a word before the value, such as "Infinity: {}"
     except RecursionError:
         raise ValueError("the reply's JSON is nested too deeply") from None
 
@@ -83,7 +91,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _refuse(constant: str) -> object:
-    raise ValueError(f"the reply holds {constant}, which is no JSON")
+    raise _Constant(f"the reply holds {constant}, which is no JSON")
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)

@@ -1,0 +1,49 @@
+"""Each example runs as its first lines say, against a real server."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.mock_endpoint import MockConfig, mock_process
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))
+
+
+def run(example: Path, endpoint: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(example)],
+        env={**os.environ, "BASANITE_ENDPOINT": endpoint},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs(example: Path) -> None:
+    with mock_process(MockConfig()) as mock:
+        child = run(example, mock.url)
+    assert child.returncode == 0, child.stderr
+    assert child.stdout.strip()
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example_says_what_it_needs(example: Path) -> None:
+    child = run(example, "")
+    assert child.returncode == 1
+    assert "BASANITE_ENDPOINT" in child.stderr
+
+
+def test_judging_two_answers_shows_claims_with_labels() -> None:
+    (example,) = (path for path in EXAMPLES if path.stem == "judge_two_answers")
+    with mock_process(MockConfig()) as mock:
+        child = run(example, mock.url)
+    assert child.stdout.count("precision: ") == 2
+    assert "by the truth: " in child.stdout
+    assert "by the answer: " in child.stdout
