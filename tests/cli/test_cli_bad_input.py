@@ -160,9 +160,8 @@ def test_endpoint_that_gives_web_pages(tmp_path: Path) -> None:
         done = basanite(
             *("judge", "claims", path, "-o", tmp_path / "run", "--endpoint", mock.url, "--json"),
         )
-    assert done.code in {3, 4}
-    if done.code == 4:
-        assert done.json()["unscored"] == {"http_error": 1}
+    assert done.code == 4
+    assert done.json()["unscored"] == {"http_error": 1}
 
 
 def test_unknown_model_names_those_that_are_there(tmp_path: Path) -> None:

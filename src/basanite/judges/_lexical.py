@@ -37,6 +37,9 @@ PARSER_VERSION = "lexical-1"
 
 _EDGES = ".,;:()[]\"'"
 _WORD = re.compile(r"[^\W_]+")
+_LONGEST_WORD = 64
+"""Longer ones (sequences, encoded data) are no words: they are compared as they are. Stemming
+one of ten million letters would take six seconds."""
 _STOP_WORDS = frozenset(
     {
         *("a", "an", "and", "are", "as", "at", "be", "but", "by"),
@@ -193,7 +196,7 @@ def _tokens(text: str) -> frozenset[str]:
 
 def _stems(text: str) -> frozenset[str]:
     words = set(_WORD.findall(text.lower())) - _STOP_WORDS
-    return frozenset(map(_stem, words))
+    return frozenset(word if len(word) > _LONGEST_WORD else _stem(word) for word in words)
 
 
 @lru_cache(maxsize=65536)
