@@ -17,7 +17,7 @@ from basanite.reports._items import ItemBook
 from basanite.reports._run import read_runs
 from basanite.reports._strip import Axis, axis_for, strip
 from basanite.reports._text import shortened, visible
-from basanite.schema import Answer, InvalidRow, RawReply, UnscoredReason
+from basanite.schema import Answer, InvalidRow, RawReply, Score, UnscoredReason
 from support.fake_runs import (
     FakeRun,
     make_answer,
@@ -257,3 +257,19 @@ def test_strips_stay_on_their_axis() -> None:
     places = [float(x) for x in re.findall(r"[MH ](\d+(?:\.\d+)?) ?", drawn)]
     assert max(places) <= 240
     assert 'class="mark"' not in strip(Axis(), None)
+
+
+@pytest.mark.parametrize(
+    ("reason", "left_out"),
+    [(UnscoredReason.NO_CONTEXTS, True), (UnscoredReason.TIMEOUT, False)],
+)
+def test_scores_that_no_item_could_have_share_one_line(
+    tmp_path: Path, reason: UnscoredReason, left_out: bool
+) -> None:
+    row = make_answer(0)
+    judgment = make_judgment(row)
+    scores = {**judgment.scores, "claim_recall": Score(unscored_reason=reason)}
+    judged = judgment.model_copy(update={"scores": scores})
+    page = _page(tmp_path, FakeRun(make_manifest(), [row], [judged]))
+    assert ("No item could have these scores" in page.text) is left_out
+    assert "claim_recall" in page.text

@@ -185,9 +185,8 @@ async def judge_claims(
     with ReplyCache.open(server or default_cache_path()) as cache:
         async with open_model(spec, cache) as model:
             recipe = ClaimsRecipe(model, options)
-            endpoint = None if spec.endpoint == "embedded" else spec.endpoint
             job = replace(
-                _job(source, run), endpoint=endpoint, capabilities=asdict(model.capabilities)
+                _job(source, run), endpoint=spec.endpoint, capabilities=asdict(model.capabilities)
             )
             return await _judge(job, recipe, run)
 

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from ..runs import RunOutcome
     from ..stats import Estimate
 
-_EXPECTED = {"not_requested", "no_contexts", "not_judged", "empty_answer", "invalid_row"}
-"""Why a score may be missing of all items without anything having gone wrong."""
-
 _STOPPED = {
     "run_seconds": "the time limit was reached",
     "max_tokens": "the token limit was reached",
@@ -30,7 +27,7 @@ def print_summary(summary: Summary, outcome: RunOutcome, path: Path) -> None:
     for name in ("score", "mean", "95 % interval", "scored"):
         table.add_column(name, justify="left" if name == "score" else "right")
     for name, score in summary.scores.items():
-        if name != summary.primary and not score.n_scored and set(score.unscored) <= _EXPECTED:
+        if name != summary.primary and score.is_left_out:
             continue
         scored = f"{score.n_scored}/{score.n_total}"
         table.add_row(name, *_mean(score.mean), scored)

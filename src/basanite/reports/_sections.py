@@ -52,8 +52,19 @@ def overview(runs: Sequence[ReadRun]) -> Section:
 def scores(runs: Sequence[ReadRun]) -> Section:
     """Every score with its interval, its counts, and the baseline's beside it."""
     names = dict.fromkeys(name for run in runs for name in run.summary.scores)
-    blocks = [_score_block(name, runs) for name in names]
-    body = render("scores.html.j2", blocks=blocks, strip=strip, scale=scale)
+    shown = {
+        name: None
+        for run in runs
+        for name, score in run.summary.scores.items()
+        if name == run.summary.primary or not score.is_left_out
+    }
+    body = render(
+        "scores.html.j2",
+        blocks=[_score_block(name, runs) for name in names if name in shown],
+        left_out=[name for name in names if name not in shown],
+        strip=strip,
+        scale=scale,
+    )
     return Section("scores", "Scores", body)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from ..errors import UnscoredReason
 from ..judges import LexicalJudge
 from ..schema import Usage
 from ..stats import Estimate, clustered_mean
@@ -19,10 +20,20 @@ from ._baseline import (
     BaselineScores,
     baseline_scores,
 )
-from ._tally import Column, Tally, tally
+from ._tally import NOT_JUDGED, Column, Tally, tally
 from ._view import RunView
 
 NOT_VALIDATED = "judge not validated"
+
+_NO_FAILURE = frozenset(
+    {
+        NOT_JUDGED,
+        UnscoredReason.EMPTY_ANSWER,
+        UnscoredReason.INVALID_ROW,
+        UnscoredReason.NO_CONTEXTS,
+        UnscoredReason.NOT_REQUESTED,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +50,14 @@ class ScoreSummary:
     def n_scored(self) -> int:
         """Number of items that the mean is over."""
         return self.mean.n
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether no item has this score, and none could: no contexts, not asked for, no answer.
+
+        Such a score may be left out of what people read; one that failed must not be.
+        """
+        return not self.n_scored and set(self.unscored) <= _NO_FAILURE
 
 
 @dataclass(frozen=True, slots=True)

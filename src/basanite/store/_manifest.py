@@ -58,7 +58,8 @@ class Manifest(Environment):
     fingerprint_digest: str
     """`judge.digest`: what each judgment carries as `fingerprint`."""
     endpoint: str | None = None
-    """URL of the model endpoint, without credentials and query; None without a model."""
+    """URL of the model endpoint, without credentials and query, or `embedded`; None without a
+    model."""
     capabilities: dict[str, JsonValue] = Field(default_factory=dict)
     """What the endpoint was found to offer."""
     input: InputInfo
