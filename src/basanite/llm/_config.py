@@ -27,7 +27,8 @@ class ModelSpec:
     endpoint: str
     """URL of an OpenAI-compatible endpoint (with or without `/v1`), or `embedded`."""
     model: str | None = None
-    """Name as the endpoint lists it; None takes the only one that it has."""
+    """Name as the endpoint lists it; None takes the only one that it has. `embedded` has one
+    only, and reads no name."""
     gguf: Path | None = None
     """Weights for `embedded`; None takes the installed ones."""
     concurrency: int = 8

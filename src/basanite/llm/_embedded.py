@@ -7,11 +7,11 @@ that it comes with has 135 million parameters and does not judge well.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import importlib.util
 import json
 import os
+import re
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -22,13 +22,15 @@ from typing import IO, Self
 
 from ..errors import InputError, MissingExtra, SetupError
 from ..schema import ModelIdentity
-from ._embedded_install import FILE, SHA256, file_sha256, find_model, install_model
+from ._embedded_install import file_sha256, find_model, install_model
 
 THREADS_VARIABLE = "BASANITE_EMBEDDED_THREADS"
 
 _START_SECONDS = 300.0
 _STOP_SECONDS = 5.0
-_LOG_LINES = 6
+_LOG_LINES = 8
+_LOG_PREFIX = re.compile(r"^[\d.]+ [A-Z] ")
+"""Time and level, which llama.cpp puts before each line."""
 _SPARE_SLOTS = 2
 
 
@@ -47,9 +49,10 @@ class EmbeddedConfig:
     each other by spinning: one of them without a core holds up all."""
 
     def __post_init__(self) -> None:
-        for name in ("concurrency", "context_tokens"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}", todo="Give 1 or more.")
+        for name in ("concurrency", "context_tokens", "threads"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InputError(f"{name} is {value}", todo="Give 1 or more.")
 
 
 class EmbeddedServer:
@@ -82,7 +85,7 @@ class EmbeddedServer:
     async def __aenter__(self) -> Self:
         gguf = _weights(self._config.gguf)
         # Hashing and loading at the same time: both read the file once.
-        hashing = asyncio.create_task(asyncio.to_thread(_hash_of, gguf))
+        hashing = asyncio.create_task(asyncio.to_thread(file_sha256, gguf))
         try:
             await self._start(gguf)
             properties = await _properties(self._url.removesuffix("/v1"))
@@ -103,7 +106,8 @@ class EmbeddedServer:
 
     async def _start(self, gguf: Path) -> None:
         config = self._config
-        command = [sys.executable, "-m", "basanite.llm._embedded_child"]
+        # -P: a file in the folder that the user is in must not stand in for a module.
+        command = [sys.executable, "-P", "-m", "basanite.llm._embedded_child"]
         command += ["--gguf", str(gguf), "--name", gguf.stem]
         command += ["--threads", str(config.threads or _threads())]
         # A slot keeps the prompt that it had last. With two to spare, prompts of different kinds
@@ -127,15 +131,14 @@ class EmbeddedServer:
         assert process is not None
         assert process.stdout is not None
         try:
-            # llama.cpp writes notes to standard output as well: ours is the one in JSON.
             async with asyncio.timeout(_START_SECONDS):
-                while line := await process.stdout.readline():
-                    with contextlib.suppress(ValueError):
-                        return str(json.loads(line)["url"]) + "/v1"
+                line = await process.stdout.readline()
         except TimeoutError:
             raise SetupError(
                 f"the model was not loaded within {_START_SECONDS:.0f} s", where=str(gguf)
             ) from None
+        if line:
+            return str(json.loads(line)["url"]) + "/v1"
         code = await process.wait()
         raise SetupError(
             f"llama.cpp could not load the model (exit {code}: {self._last_words()})",
@@ -147,7 +150,8 @@ class EmbeddedServer:
         assert self._log is not None
         self._log.seek(0)
         lines = self._log.read().decode("utf-8", "replace").splitlines()
-        return " | ".join(line.strip() for line in lines[-_LOG_LINES:] if line.strip())
+        words = [_LOG_PREFIX.sub("", line).strip() for line in lines[-_LOG_LINES:]]
+        return " | ".join(filter(None, words))
 
     async def _stop(self) -> None:
         process, self._process = self._process, None
@@ -203,13 +207,6 @@ def _threads() -> int:
         return int(named)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, (cores or 1) - 1)
-
-
-def _hash_of(gguf: Path) -> str:
-    # The installed file was checked when it was put there, and is never written again.
-    if gguf.name == FILE and gguf == find_model():
-        return SHA256
-    return file_sha256(gguf)
 
 
 async def _properties(base: str) -> dict[str, object]:

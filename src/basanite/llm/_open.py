@@ -30,6 +30,7 @@ async def open_model(spec: ModelSpec, cache: Cache | None) -> AsyncIterator[Chat
         EndpointError: the endpoint is down, wants another key, or is no model endpoint.
         InputError: the address or the model's name is wrong.
         MissingExtra: `embedded` without its package installed.
+        SetupError: `embedded` without its weights installed, or with a file that can't be loaded.
     """
     if spec.gguf is not None and spec.endpoint != EMBEDDED:
         raise InputError(
@@ -37,8 +38,10 @@ async def open_model(spec: ModelSpec, cache: Cache | None) -> AsyncIterator[Chat
             where=str(spec.gguf),
             todo="Leave it out, or take `embedded` as the endpoint",
         )
+    # The embedded server has another port each time: what a probe finds can't be remembered.
+    profiles = None if spec.cache == "off" or spec.endpoint == EMBEDDED else cache
     async with _config(spec) as config:
-        endpoint = await open_endpoint(config, None if spec.cache == "off" else cache)
+        endpoint = await open_endpoint(config, profiles)
         model = CachedModel(endpoint, cache, mode=spec.cache)
         try:
             yield model
