@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
@@ -10,40 +9,11 @@ from basanite.errors import (
     ItemError,
     UnscoredReason,
 )
-from basanite.runs import Limits, Progress, Work, run_items
+from basanite.runs import Limits, Progress, run_items
 from basanite.schema import Judgment
 from basanite.store import Ledger, Record
+from support.run_samples import RUN, judge_at_once, kept, make_items, make_work
 from support.store_samples import make_judgment
-
-RUN = "r"
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger.open(tmp_path / "ledger.sqlite") as opened:
-        yield opened
-
-
-def make_failed(number: int, error: ItemError) -> Judgment:
-    return make_judgment(f"q{number}", None, error.reason, message=str(error))
-
-
-def make_work(judge: Callable[[int], Awaitable[Judgment]]) -> Work[int]:
-    return Work(RUN, judge, make_failed)
-
-
-def make_items(count: int) -> Iterator[tuple[str, int]]:
-    return ((f"q{number}", number) for number in range(count))
-
-
-async def judge_at_once(number: int) -> Judgment:
-    return make_judgment(f"q{number}", value=number / 1000)
-
-
-def kept(ledger: Ledger, kind: str = "judgment") -> dict[str, Judgment]:
-    return {
-        record.key: Judgment.model_validate(record.body) for record in ledger.records(RUN, kind)
-    }
 
 
 async def test_each_item_is_judged_once_and_kept(ledger: Ledger) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,40 +17,11 @@ from basanite.errors import (
     StorageError,
     UnscoredReason,
 )
-from basanite.runs import Limits, Work, run_items
+from basanite.runs import Limits, run_items
 from basanite.schema import Judgment
 from basanite.store import Ledger
+from support.run_samples import judge_at_once, kept, make_items, make_work
 from support.store_samples import make_judgment
-
-RUN = "r"
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger.open(tmp_path / "ledger.sqlite") as opened:
-        yield opened
-
-
-def make_failed(number: int, error: ItemError) -> Judgment:
-    return make_judgment(f"q{number}", None, error.reason, message=str(error))
-
-
-def make_work(judge: Callable[[int], Awaitable[Judgment]]) -> Work[int]:
-    return Work(RUN, judge, make_failed)
-
-
-def make_items(count: int) -> Iterator[tuple[str, int]]:
-    return ((f"q{number}", number) for number in range(count))
-
-
-async def judge_at_once(number: int) -> Judgment:
-    return make_judgment(f"q{number}", value=number / 1000)
-
-
-def kept(ledger: Ledger, kind: str = "judgment") -> dict[str, Judgment]:
-    return {
-        record.key: Judgment.model_validate(record.body) for record in ledger.records(RUN, kind)
-    }
 
 
 def _raise(number: int) -> None:

@@ -4,34 +4,20 @@ import asyncio
 import time
 import tracemalloc
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from basanite.errors import InputError, ItemError, UnscoredReason
+from basanite.errors import InputError, UnscoredReason
 from basanite.runs import Limits, Work, run_items
 from basanite.schema import Judgment
 from basanite.store import Ledger
+from support.run_samples import make_failed, make_items
 from support.store_samples import make_judgment
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger.open(tmp_path / "ledger.sqlite") as opened:
-        yield opened
-
-
-def make_failed(number: int, error: ItemError) -> Judgment:
-    return make_judgment(f"q{number}", None, error.reason, message=str(error))
 
 
 async def judge_slowly(number: int) -> Judgment:
     await asyncio.sleep(0.01)
     return make_judgment(f"q{number}")
-
-
-def make_items(count: int) -> Iterator[tuple[str, int]]:
-    return ((f"q{number}", number) for number in range(count))
 
 
 async def test_an_item_that_hangs_meets_its_deadline(ledger: Ledger) -> None:

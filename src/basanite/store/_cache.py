@@ -7,13 +7,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from sqlalchemy import select
 
 from ..errors import StorageError
 from ._batches import Batches
+from ._closing import Closing
 from ._database import Database
 from ._record import decode_body, encode_body
 from ._tables import CACHE_TABLES, profiles, replies
@@ -25,7 +24,7 @@ _Reply = tuple[str, str, str]
 _Profile = tuple[str, str, str, str]
 
 
-class ReplyCache:
+class ReplyCache(Closing):
     """Replies by key, and small profiles by namespace and key; both can be overwritten.
 
     Safe to use from many threads, event loops and processes at once.
@@ -107,17 +106,6 @@ class ReplyCache:
         if self._reads is not None:
             self._reads.close()
         self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _commit(self, batch: Sequence[_Reply | _Profile]) -> list[None]:
         rows = [row for row in batch if len(row) == 3]

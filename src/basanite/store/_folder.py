@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from ..errors import InputError, StorageError
 from ..schema import Answer, InvalidRow, Judgment, Model
+from ._closing import Closing
 from ._files import is_leftover, write_atomically
 from ._ledger import Ledger
 from ._manifest import Manifest
@@ -32,7 +32,7 @@ def answer_record(run: str, row: Answer | InvalidRow) -> Record:
     return Record(run, "answer", row.id, row.model_dump(mode="json"))
 
 
-class RunFolder:
+class RunFolder(Closing):
     """One run on disk. Make it with `create`, `open` or `resume`, and close it."""
 
     def __init__(self, path: Path, manifest: Manifest, ledger: Ledger) -> None:
@@ -161,17 +161,6 @@ class RunFolder:
     def close(self) -> None:
         """Close the ledger."""
         self.ledger.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _latest_undone(self, attempts: list[Record]) -> Iterator[Record]:
         """Leave out attempts at items that were judged since, or tried once more."""

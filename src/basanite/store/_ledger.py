@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from sqlalchemy import Row, Select, func, select
 
 from ._batches import Batches
+from ._closing import Closing
 from ._database import Database
 from ._record import Record, check_names, decode_body, encode_body
 from ._tables import LEDGER_TABLES, records
@@ -24,7 +23,7 @@ _Stored = tuple[str, str, str, int, str, str]
 """run, kind, key, schema_version, created_at, body: the columns in the order of the insert."""
 
 
-class Ledger:
+class Ledger(Closing):
     """Append-only records, unique on `(run, kind, key)`; the first to be written stays.
 
     Safe to use from many threads, event loops and processes at once. A record whose `append`
@@ -147,17 +146,6 @@ class Ledger:
         """Commit what is queued and close; closing twice is no error."""
         self._writes.close()
         self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _commit(self, batch: Sequence[_Stored]) -> list[bool]:
         new = self._database.insert_new(records, batch, names=3)
