@@ -15,7 +15,7 @@ CacheMode = Literal["use", "refresh", "off"]
 """`use` reads and writes, `refresh` asks anew and writes, `off` does neither."""
 
 EMBEDDED = "embedded"
-"""The `ModelSpec.endpoint` that means the model started in this process."""
+"""The `ModelSpec.endpoint` that means the model that is started in a child process."""
 
 API_KEY_VARIABLE = "BASANITE_API_KEY"
 
