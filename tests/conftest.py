@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,6 +43,10 @@ def pytest_configure(config: pytest.Config) -> None:
     scratch = tempfile.TemporaryDirectory(prefix="basanite-tests-", ignore_cleanup_errors=True)
     config.add_cleanup(scratch.cleanup)
     _set_up_environment(Path(scratch.name))
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # A shell lets its background jobs ignore Ctrl-C, and children inherit that: tests that
+        # interrupt a child would wait for ever.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     loopback.install()
 
 

@@ -286,5 +286,5 @@ def test_the_child_ends_if_its_parent_is_killed(how: signal.Signals) -> None:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         parent.send_signal(how)
-        parent.wait()
+        parent.wait(30)
         wait_until_gone(pid)

@@ -26,7 +26,8 @@ UNSCORED_EXIT = 4
 
 def print_json(value: Mapping[str, object]) -> None:
     """Print one JSON object on stdout; nothing else may be printed there with `--json`."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    # In ASCII: a lone surrogate, or a terminal with another encoding, must not stop it.
+    sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
     sys.stdout.flush()
 
 
