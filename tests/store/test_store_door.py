@@ -20,6 +20,7 @@ _NAMES = [
     "export_jsonl",
     "export_parquet",
     "export_ragchecker",
+    "is_run_file",
     "read_answers",
 ]
 

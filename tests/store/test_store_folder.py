@@ -166,3 +166,48 @@ def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
         assert json.loads((folder.path / "summary.json").read_bytes()) == {"n": 1}
         names = {path.name for path in folder.path.iterdir()}
     assert not any(name.endswith(".tmp") for name in names)
+
+
+def test_one_process_at_a_time_judges_into_a_folder(tmp_path: Path) -> None:
+    manifest = make_manifest()
+    with RunFolder.create(tmp_path / "run", manifest) as folder:
+        folder.ledger.append_now(answer_record(folder.run, make_answer("q1")))
+        with pytest.raises(InputError, match="another process judges"):
+            RunFolder.resume(tmp_path / "run", manifest)
+        with RunFolder.open(tmp_path / "run") as reading:
+            assert len(list(reading.answers())) == 1
+    RunFolder.resume(tmp_path / "run", manifest).close()
+
+
+def test_a_ledger_that_holds_another_run_is_not_taken_for_this_one(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        with RunFolder.create(tmp_path / name, make_manifest()) as folder:
+            folder.ledger.append_now(answer_record(folder.run, make_answer("q1")))
+    (tmp_path / "a" / "ledger.sqlite").write_bytes((tmp_path / "b" / "ledger.sqlite").read_bytes())
+    with pytest.raises(StorageError, match="nothing of this run"):
+        RunFolder.open(tmp_path / "a")
+
+
+def test_a_lost_manifest_does_not_orphan_its_ledger(tmp_path: Path) -> None:
+    with RunFolder.create(tmp_path / "run", make_manifest()) as folder:
+        folder.ledger.append_now(answer_record(folder.run, make_answer("q1")))
+    (tmp_path / "run" / "manifest.json").unlink()
+    for begin in (RunFolder.create, RunFolder.resume):
+        with pytest.raises(InputError, match=r"manifest\.json is gone"):
+            begin(tmp_path / "run", make_manifest())
+
+
+def test_a_ledger_elsewhere_is_found_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with RunFolder.create("run", make_manifest(), "elsewhere.db") as folder:
+        folder.ledger.append_now(answer_record(folder.run, make_answer("q1")))
+    monkeypatch.chdir(tmp_path)
+    with RunFolder.open("here/run") as folder:
+        assert len(list(folder.answers())) == 1
+    (tmp_path / "here" / "elsewhere.db").unlink()
+    with pytest.raises(StorageError, match="ledger is gone"):
+        RunFolder.open("here/run")
+    assert not (tmp_path / "elsewhere.db").exists()

@@ -81,12 +81,36 @@ def _from_os_error(error: OSError) -> BasaniteError:
     )
 
 
-def check_output_file(path: Path, *, what: str) -> None:
-    """Refuse an output path that can't become a file, before any work is done.
+def check_output_file(
+    path: Path,
+    *,
+    what: str,
+    replaces: Callable[[Path], bool] = lambda file: False,
+    force: bool = False,
+) -> None:
+    """Refuse an output path that can't become a file, or would cost one, before any work is done.
+
+    Args:
+        path: the file to write.
+        what: what will be written, for the message.
+        replaces: whether a file that is there may be written over.
+        force: write over any file but a run's own.
 
     Raises:
-        InputError: the path is a folder, or its parent folder does not exist.
+        InputError: the path is a folder, its parent folder does not exist, or a file is there.
     """
+    from ..store import is_run_file
+
+    if is_run_file(path):
+        raise InputError(
+            f"{what} would be written over a part of a run", where=str(path), todo="Name another."
+        )
+    if path.is_file() and not force and not replaces(path):
+        raise InputError(
+            f"{what} would be written over a file that is there",
+            where=str(path),
+            todo="Name another, or give --force.",
+        )
     if path.is_dir():
         raise InputError(f"{what} would be written over a folder", where=str(path))
     if not path.parent.exists():

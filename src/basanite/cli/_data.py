@@ -13,6 +13,8 @@ from rich.table import Table
 from ..errors import InputError
 from ._console import check_output_file, print_json, reported, stderr, stdout
 
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
+
 metrics_app = typer.Typer(help="Metrics from labels that a file already holds; no model.")
 
 
@@ -85,11 +87,13 @@ def read_json(file: Path) -> object:
         ) from None
     except RecursionError:
         raise InputError("the JSON is nested too deeply", where=str(file)) from None
+    except ValueError as error:  # NaN and the like, or a number of thousands of digits
+        raise InputError(f"not JSON that can be read: {error}", where=str(file)) from None
     return value
 
 
 def _refuse_constant(name: str) -> float:
-    raise InputError(f"{name} is not JSON", todo="Leave the value out, or write null.")
+    raise ValueError(f"{name} is no JSON value; leave it out, or write null")
 
 
 def _report(
@@ -101,6 +105,7 @@ def _report(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the runs' summaries on stdout.")
     ] = False,
+    force: Force = False,
 ) -> None:
     """Write one self-contained HTML page on one or several runs."""
     from contextlib import ExitStack
@@ -108,7 +113,7 @@ def _report(
     from ..reports import summarise, write_report
     from ..store import RunFolder
 
-    check_output_file(out, what="the report")
+    check_output_file(out, what="the report", replaces=_is_page, force=force)
     with ExitStack() as stack:
         folders = [stack.enter_context(RunFolder.open(run)) for run in runs]
         write_report(folders, out)
@@ -116,6 +121,12 @@ def _report(
         if as_json:
             summaries = [summarise(folder).to_json() for folder in folders]
             print_json({"schema": "basanite.summaries/1", "runs": summaries})
+
+
+def _is_page(file: Path) -> bool:
+    """Whether a file is a web page, such as an earlier report."""
+    with file.open("rb") as opened:
+        return opened.read(20).lstrip().lower().startswith(b"<!doctype html")
 
 
 def _export(
@@ -128,6 +139,7 @@ def _export(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print counts on stdout; needs -o.")
     ] = False,
+    force: Force = False,
 ) -> None:
     """Write a run's judgments as JSONL, Parquet or RAGChecker's JSON."""
     from ..store import RunFolder, export_jsonl, export_parquet, export_ragchecker
@@ -137,7 +149,7 @@ def _export(
             "there is no file to write to", todo="Name one with -o FILE; stdout can't hold this."
         )
     if out is not None:
-        check_output_file(out, what="the export")
+        check_output_file(out, what="the export", force=force)
     write = {
         ExportFormat.JSONL: export_jsonl,
         ExportFormat.PARQUET: export_parquet,
@@ -145,6 +157,7 @@ def _export(
     }[form]
     with RunFolder.open(run) as folder:
         counts = write(folder, out or "-")
+        counts["not_judged"] = max(0, folder.manifest.input.rows - sum(counts.values()))
     text = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     stderr.print(f"{out or 'stdout'}: {text}", markup=False)
     if as_json:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from ..errors import BasaniteError
@@ -79,7 +80,8 @@ def _doctor(
     else:
         table = Table("", "what", "found", "what to do", show_lines=False)
         for finding in findings:
-            table.add_row(_MARKS[finding.state], finding.name, finding.found, finding.todo)
+            cells = (finding.name, finding.found, finding.todo)
+            table.add_row(_MARKS[finding.state], *map(escape, cells))
         stdout.print(table)
     return 3 if failed else 0
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 EMBEDDED_CONCURRENCY = 2
 DEFAULT_CONCURRENCY = 8
 _INVALID_ROWS_SHOWN = 20
-_PASSWORD = re.compile(r"(://[^/@\s]*?:)[^/@\s]*@")
+_CREDENTIALS = re.compile(r"(://)[^/@\s]*@")
 
 judge_app = typer.Typer(help="Judge answers against truths.")
 
@@ -166,8 +166,8 @@ def scan(source: Path) -> InputFile:
 
     found = InputFile.scan(source)
     for warning in found.warnings:
-        stderr.print(f"[yellow]warning[/] {source}: ", end="")
-        stderr.print(warning, markup=False)
+        stderr.print("[yellow]warning[/]", end=" ")
+        stderr.print(f"{source}: {warning}", markup=False)
     return found
 
 
@@ -260,8 +260,8 @@ class _InvalidRows:
     def __call__(self, row: InvalidRow) -> None:
         self._count += 1
         if self._count <= _INVALID_ROWS_SHOWN:
-            stderr.print(f"[yellow]skipped[/] {self._path}, row {row.row}: ", end="")
-            stderr.print(row.message, markup=False)
+            stderr.print("[yellow]skipped[/]", end=" ")
+            stderr.print(f"{self._path}, {row.message}", markup=False)
 
     def end(self) -> None:
         if self._count > _INVALID_ROWS_SHOWN:
@@ -291,6 +291,6 @@ def is_server(url: str | None) -> bool:
 
 
 def shown_command(arguments: list[str]) -> tuple[str, ...]:
-    """Give a command line as it may be stored: passwords in URLs are taken out."""
-    shown = (_PASSWORD.sub(r"\1***@", argument) for argument in arguments[1:])
+    """Give a command line as it may be stored: user names and passwords are out of URLs."""
+    shown = (_CREDENTIALS.sub(r"\1***@", argument) for argument in arguments[1:])
     return ("basanite", *shown)

@@ -30,7 +30,7 @@ class ExtractOptions:
     for its worst case to fit into the reply."""
     claim_chars: int = 200
     """Most characters of one claim, where the server enforces the schema."""
-    max_windows: int = 64
+    max_windows: int = 256
     """Most windows of one text; a longer one is `too_long`."""
     splits: int = 2
     """How often a window is halved because its list came back full, or did not fit."""

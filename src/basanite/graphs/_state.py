@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import operator
-from typing import Annotated, TypedDict
+from typing import Annotated
+
+# Not that of `typing`: before Python 3.12 pydantic can make no schema of it.
+from typing_extensions import TypedDict
 
 from ..schema import Usage
 

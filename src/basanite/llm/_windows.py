@@ -144,10 +144,9 @@ def check_window_count(needed: int, max_windows: int, where: str) -> None:
     if needed > max_windows:
         raise ItemError(
             UnscoredReason.TOO_LONG,
-            f"the text would take about {needed} windows of the model's context "
-            f"and the judge may use {max_windows}",
+            f"the text would be read in about {needed} windows, and at most {max_windows} are",
             where=where,
-            todo="Shorten the text, use a model with a longer context, or raise max_windows",
+            todo="Shorten the text, or make several rows of it",
         )
 
 

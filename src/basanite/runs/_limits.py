@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..errors import InputError
@@ -25,5 +26,7 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("concurrency", "item_seconds", "run_seconds", "max_tokens"):
             value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise InputError(f"{name} is {value}", todo=f"Give {name} above 0.")
+            if value is not None and not 0 < value < math.inf:
+                raise InputError(
+                    f"{name} is {value}", todo=f"Give {name} above 0, or leave it out."
+                )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._cache import ReplyCache, default_cache_path
     from ._exports import export_jsonl
-    from ._folder import RunFolder, answer_record
+    from ._folder import RunFolder, answer_record, is_run_file
     from ._inputs import InputFile, read_answers
     from ._ledger import Ledger
     from ._manifest import Environment, InputInfo, Manifest, collect_environment
@@ -35,6 +35,7 @@ _HOMES = {
     "export_jsonl": "_exports",
     "export_parquet": "_parquet",
     "export_ragchecker": "_ragchecker",
+    "is_run_file": "_folder",
     "read_answers": "_inputs",
 }
 
@@ -63,5 +64,6 @@ __all__ = [
     "export_jsonl",
     "export_parquet",
     "export_ragchecker",
+    "is_run_file",
     "read_answers",
 ]

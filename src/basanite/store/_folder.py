@@ -12,9 +12,11 @@ from pydantic import ValidationError
 
 from ..errors import InputError, StorageError
 from ..schema import Answer, InvalidRow, Judgment, Model
+from ._address import Address
 from ._closing import Closing
 from ._files import is_leftover, write_atomically
 from ._ledger import Ledger
+from ._lock import FolderLock
 from ._manifest import Manifest
 from ._record import Record
 
@@ -35,10 +37,13 @@ def answer_record(run: str, row: Answer | InvalidRow) -> Record:
 class RunFolder(Closing):
     """One run on disk. Make it with `create`, `open` or `resume`, and close it."""
 
-    def __init__(self, path: Path, manifest: Manifest, ledger: Ledger) -> None:
+    def __init__(
+        self, path: Path, manifest: Manifest, ledger: Ledger, lock: FolderLock | None = None
+    ) -> None:
         self.path = path
         self.manifest = manifest
         self.ledger = ledger
+        self._lock = lock
 
     @property
     def run(self) -> str:
@@ -67,15 +72,28 @@ class RunFolder(Closing):
         """
         path = Path(path)
         _make_empty_folder(path)
-        ledger = Ledger.open(ledger_url or path / LEDGER, fsync=fsync)
+        lock = FolderLock(path)
         try:
-            shown = ledger.url if ledger_url else None
+            _make_empty_folder(path)  # again: another process may have been quicker
+            ledger = Ledger.open(ledger_url or path / LEDGER, fsync=fsync)
+        except BaseException:
+            lock.release()
+            raise
+        try:
+            if ledger_url is None and ledger.runs():
+                raise InputError(
+                    "the folder holds the ledger of a run whose manifest.json is gone",
+                    where=str(path),
+                    todo="Restore the manifest, or name another folder.",
+                )
+            shown = _address(ledger_url, ledger) if ledger_url else None
             manifest = manifest.model_copy(update={"ledger": shown})
             write_atomically(path / MANIFEST, _json_bytes(manifest.model_dump(mode="json")))
         except BaseException:
             ledger.close()
+            lock.release()
             raise
-        return cls(path, manifest, ledger)
+        return cls(path, manifest, ledger, lock)
 
     @classmethod
     def open(
@@ -91,14 +109,30 @@ class RunFolder(Closing):
 
         Raises:
             InputError: it is no run, or its manifest can't be read.
-            StorageError: its ledger is not there or can't be opened.
+            StorageError: its ledger is not there, can't be opened, or holds nothing of the run.
         """
-        path = Path(path)
+        folder = cls._opened(Path(path), ledger_url, fsync)
+        if next(folder.ledger.records(folder.run, "answer"), None) is None:
+            folder.close()
+            raise StorageError(
+                "the ledger holds nothing of this run",
+                where=str(path),
+                todo="Restore the ledger, or begin again (--resume) if the run had just started.",
+            )
+        return folder
+
+    @classmethod
+    def _opened(cls, path: Path, ledger_url: str | None, fsync: bool) -> RunFolder:
         manifest = _read_manifest(path)
         url = ledger_url or manifest.ledger
         if url is None and not (path / LEDGER).exists():
             raise StorageError(
                 "the run's ledger is gone", where=str(path / LEDGER), todo="Restore it."
+            )
+        address = Address.parse(url) if url is not None else None
+        if address is not None and address.is_sqlite and not address.path.exists():
+            raise StorageError(
+                "the run's ledger is gone", where=str(address.path), todo="Restore it."
             )
         return cls(path, manifest, Ledger.open(url or path / LEDGER, fsync=fsync))
 
@@ -119,12 +153,19 @@ class RunFolder(Closing):
             fsync: see `Ledger.open`.
 
         Raises:
-            InputError: it is another judge, model or input than the run's, or no run at all.
+            InputError: it is another judge, model or input than the run's, or no run at all, or
+                another process judges into the folder now.
             StorageError: it can't be read or written.
         """
         if not is_begun(path):
             return cls.create(path, manifest, ledger_url, fsync)
-        folder = cls.open(path, ledger_url=ledger_url, fsync=fsync)
+        lock = FolderLock(Path(path))
+        try:
+            folder = cls._opened(Path(path), ledger_url, fsync)
+            folder._lock = lock
+        except BaseException:
+            lock.release()
+            raise
         try:
             _check_same(folder, manifest)
         except InputError:
@@ -159,8 +200,10 @@ class RunFolder(Closing):
         write_atomically(self.path / SUMMARY, _json_bytes(summary))
 
     def close(self) -> None:
-        """Close the ledger."""
+        """Close the ledger; closing twice is no error."""
         self.ledger.close()
+        if self._lock is not None:
+            self._lock.release()
 
     def _latest_undone(self, attempts: list[Record]) -> Iterator[Record]:
         """Leave out attempts at items that were judged since, or tried once more."""
@@ -187,9 +230,21 @@ def is_begun(path: str | Path) -> bool:
         return folder.exists()
     if (folder / MANIFEST).exists():
         return True
-    # The ledger is made before the manifest, so one without the other holds no record.
+    # The ledger is made before the manifest, and gets its first record after it.
     born = (LEDGER, f"{LEDGER}-wal", f"{LEDGER}-shm", f"{LEDGER}-journal")
     return any(entry.name not in born and not is_leftover(entry) for entry in folder.iterdir())
+
+
+def is_run_file(path: Path) -> bool:
+    """Whether a path is one of the files that make up a run."""
+    own = {MANIFEST, SUMMARY} | {LEDGER + end for end in ("", "-wal", "-shm", "-journal")}
+    return path.name in own and (path.parent / MANIFEST).exists()
+
+
+def _address(url: str, ledger: Ledger) -> str:
+    """Give a ledger's address as it can be found from any folder, without a password."""
+    address = Address.parse(url)
+    return str(address.path.absolute()) if address.is_sqlite else ledger.url
 
 
 def _make_empty_folder(path: Path) -> None:

@@ -132,7 +132,8 @@ def read_parquet(path: Path, notes: Notes) -> Iterator[RawRow]:
                 for row in _parquet_rows(batch):
                     number += 1
                     yield RawRow(number, row.record, row.problem)
-    except pa.ArrowException as error:
+    # OSError: what pyarrow raises for a damaged page.
+    except (pa.ArrowException, OSError) as error:
         first = str(error).partition("\n")[0]
         raise InputError(
             f"is no Parquet file that can be read ({first})",
