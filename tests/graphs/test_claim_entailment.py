@@ -348,6 +348,12 @@ async def test_plan_and_graph_do_the_same(given: bool, direction: Direction) -> 
                 assert ours.model_dump(exclude=left_out) == theirs.model_dump(exclude=left_out)
 
 
+def test_the_graph_tells_tools_what_it_takes() -> None:
+    model = model_of()
+    graph = build_claim_entailment(ClaimParts(ClaimExtractor(model), EntailmentChecker(model)))
+    assert "subject" in graph.get_input_jsonschema()["properties"]
+
+
 def test_judging_by_plan_loads_no_langgraph() -> None:
     code = (
         "import sys\n"
