@@ -47,6 +47,17 @@ async def test_ids_are_given_in_order_and_repeats_are_dropped() -> None:
     assert isinstance(ClaimExtractor(model), Extractor)
 
 
+async def test_the_mark_of_a_fence_is_no_claim() -> None:
+    def answer(request: Request) -> dict[str, object]:
+        mark, _, _ = content(request).rpartition("\nText:\n<<<")[2].partition("\n")
+        return {"claims": [mark, "A rises.", f"<<<{mark}", f"{mark}>>>.", f"Gene {mark} rises."]}
+
+    extraction = await ClaimExtractor(InstantModel(answer)).extract("A rises.", side="answer")
+    texts = [claim.text for claim in extraction.claims]
+    assert texts[0] == "A rises."
+    assert len(texts) == 2  # a text that says more than the mark is the model's own claim
+
+
 async def test_a_text_may_state_nothing() -> None:
     extraction = await ClaimExtractor(InstantModel(saying())).extract("Hm.", side="truth")
     assert extraction.claims == ()

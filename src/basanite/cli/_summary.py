@@ -48,9 +48,8 @@ def print_summary(summary: Summary, outcome: RunOutcome, path: Path) -> None:
             "started; go on with --resume"
         )
     if outcome.to_retry:
-        stderr.print(
-            f"{outcome.to_retry} items failed for a cause outside of them; --resume tries again"
-        )
+        items = "1 item" if outcome.to_retry == 1 else f"{outcome.to_retry} items"
+        stderr.print(f"{items} failed for a cause outside; --resume tries again")
     stderr.print(f"run: {path}   (basanite report {path} -o report.html)", markup=False)
 
 

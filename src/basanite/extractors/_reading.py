@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ItemError, UnscoredReason
 from ..llm import ChatModel, Message, Prompt, Request, ask, fence, replies_of, usage_of
+from ..llm._prompt import fence_mark
 from ..llm._windows import ASSUMED_CONTEXT_TOKENS, Window, together
 from ..schema import RawReply, Sampling, Usage
 from ._extraction import Side, make_claims
@@ -15,7 +16,7 @@ from ._extraction import Side, make_claims
 if TYPE_CHECKING:
     from ._claims import ExtractOptions
 
-PARSER_VERSION = "claims-1"
+PARSER_VERSION = "claims-2"
 
 Item = str | tuple[str, str, str]
 
@@ -77,7 +78,7 @@ class Reading:
             if error.reason is not UnscoredReason.CONTEXT_OVERFLOW or halves is None:
                 return found
             return await self._again(found, halves, depth)
-        found = Found(asked.value, asked.replies, asked.usage)
+        found = Found(self._without_marks(asked.value, window), asked.replies, asked.usage)
         if len(asked.value) < cap or len(make_claims(asked.value, self.side)) < cap:
             return found
         if halves is None:
@@ -88,6 +89,14 @@ class Reading:
         before = replace(found, items=(), error=None, halved=1)
         whole = [half for half in halves if half.text.strip()]
         return sum(await together([self.read(half, depth + 1) for half in whole]), before)
+
+    def _without_marks(self, items: tuple[Item, ...], window: Window) -> tuple[Item, ...]:
+        """Leave out the fences' marks, which small models take for claims; the reply keeps them."""
+        salt = self.prompt.sha256
+        marks = {fence_mark(text, salt=salt) for text in (window.text, self.question)}
+        return tuple(
+            item for item in items if isinstance(item, tuple) or item.strip(" \n<>.") not in marks
+        )
 
     def _request(self, text: str, cap: int) -> Request:
         options, salt = self.options, self.prompt.sha256

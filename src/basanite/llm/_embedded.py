@@ -143,7 +143,8 @@ class EmbeddedServer:
         raise SetupError(
             f"llama.cpp could not load the model (exit {code}: {self._last_words()})",
             where=str(gguf),
-            todo="Check that the file is whole and fits into memory.",
+            todo="Check that the file is whole and fits into memory; `basanite embedded install` "
+            "mends the one that it fetched.",
         )
 
     def _last_words(self) -> str:
@@ -186,7 +187,7 @@ def _weights(given: Path | None) -> Path:
         if found is None:
             raise SetupError(
                 "the embedded model is not installed",
-                todo="basanite embedded install, or give another model with --gguf FILE.",
+                todo="Run `basanite embedded install`, or give another model with --gguf FILE.",
             )
         return found
     if not given.is_file():
