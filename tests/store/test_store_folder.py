@@ -186,6 +186,17 @@ def test_a_ledger_that_holds_another_run_is_not_taken_for_this_one(tmp_path: Pat
     (tmp_path / "a" / "ledger.sqlite").write_bytes((tmp_path / "b" / "ledger.sqlite").read_bytes())
     with pytest.raises(StorageError, match="nothing of this run"):
         RunFolder.open(tmp_path / "a")
+    for name in ("ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-shm"):
+        (tmp_path / "b" / name).unlink(missing_ok=True)
+    (tmp_path / "b" / "ledger.sqlite").touch()
+    with pytest.raises(StorageError, match="nothing of this run"):
+        RunFolder.open(tmp_path / "b")
+
+
+def test_a_run_that_has_just_started_can_be_looked_at(tmp_path: Path) -> None:
+    RunFolder.create(tmp_path / "run", make_manifest()).close()
+    with RunFolder.open(tmp_path / "run") as folder:
+        assert list(folder.answers()) == []
 
 
 def test_a_lost_manifest_does_not_orphan_its_ledger(tmp_path: Path) -> None:

@@ -111,13 +111,16 @@ class RunFolder(Closing):
             InputError: it is no run, or its manifest can't be read.
             StorageError: its ledger is not there, can't be opened, or holds nothing of the run.
         """
-        folder = cls._opened(Path(path), ledger_url, fsync)
-        if next(folder.ledger.records(folder.run, "answer"), None) is None:
+        path = Path(path)
+        own = path / LEDGER
+        emptied = own.exists() and not own.stat().st_size
+        folder = cls._opened(path, ledger_url, fsync)
+        found = folder.manifest.ledger is not None or _holds(folder.ledger, folder.run)
+        # A run that has only just started holds nothing either, but its ledger has tables.
+        if not found and (emptied or folder.ledger.runs()):
             folder.close()
             raise StorageError(
-                "the ledger holds nothing of this run",
-                where=str(path),
-                todo="Restore the ledger, or begin again (--resume) if the run had just started.",
+                "the ledger holds nothing of this run", where=str(own), todo="Restore it."
             )
         return folder
 
@@ -239,6 +242,11 @@ def is_run_file(path: Path) -> bool:
     """Whether a path is one of the files that make up a run."""
     own = {MANIFEST, SUMMARY} | {LEDGER + end for end in ("", "-wal", "-shm", "-journal")}
     return path.name in own and (path.parent / MANIFEST).exists()
+
+
+def _holds(ledger: Ledger, run: str) -> bool:
+    kinds = ("answer", "judgment", "attempt")
+    return any(next(ledger.records(run, kind), None) is not None for kind in kinds)
 
 
 def _address(url: str, ledger: Ledger) -> str:
