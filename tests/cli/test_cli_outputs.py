@@ -44,6 +44,17 @@ def test_a_file_that_is_there_is_kept_unless_forced(run: Path) -> None:
 def test_an_earlier_report_is_written_anew(run: Path) -> None:
     for _ in range(2):
         assert basanite("report", run, "-o", run / "report.html").code == 0
+    other = run / "mine.html"
+    other.write_text("<!doctype html><title>mine</title>", encoding="utf-8")
+    assert basanite("report", run, "-o", other).code == 2
+
+
+def test_the_baseline_stands_beside_another_form_of_itself(run: Path) -> None:
+    rows = run.parent / "rows.jsonl"
+    plain = basanite("judge", "lexical", rows, "-o", run.parent / "f1", "--form", "token-f1")
+    weighted = basanite("judge", "lexical", rows, "-o", run.parent / "w")
+    assert "lexical precision" in plain.err
+    assert "lexical precision" not in weighted.err
 
 
 def test_names_with_markup_are_printed_as_they_are(tmp_path: Path) -> None:
@@ -71,7 +82,12 @@ def test_limits_without_end_are_refused(run: Path) -> None:
 def test_credentials_of_an_address_are_in_no_manifest() -> None:
     from basanite.cli._judge import shown_command
 
-    for address in ("http://token@host/v1", "http://me:secret@host/v1", "postgres://a:b@h/d"):
+    for address in (
+        "http://token@host/v1",
+        "http://me:secret@host/v1",
+        "http://me:p@secret@host/v1",
+        "postgres://a:b@h/d",
+    ):
         shown = " ".join(shown_command(["x", "judge", "--endpoint", address]))
         assert "***@h" in shown
         for secret in ("token", "secret", "me:", "a:b"):

@@ -66,6 +66,11 @@ async def test_tokens_are_reported() -> None:
     assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"]
 
 
+async def test_tokens_that_no_server_counted_are_not_zero() -> None:
+    async with _chat(lambda body: Reply("It is so.", usage=False)) as (chat, _):
+        assert (await chat.ainvoke("Is it?")).usage_metadata is None
+
+
 async def test_sampling_is_set_at_making_and_per_call() -> None:
     async with _chat(lambda body: "so") as (chat, mock):
         assert chat.bind(temperature=0.7)

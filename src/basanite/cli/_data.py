@@ -113,7 +113,7 @@ def _report(
     from ..reports import summarise, write_report
     from ..store import RunFolder
 
-    check_output_file(out, what="the report", replaces=_is_page, force=force)
+    check_output_file(out, what="the report", replaces=_is_report, force=force)
     with ExitStack() as stack:
         folders = [stack.enter_context(RunFolder.open(run)) for run in runs]
         write_report(folders, out)
@@ -123,10 +123,10 @@ def _report(
             print_json({"schema": "basanite.summaries/1", "runs": summaries})
 
 
-def _is_page(file: Path) -> bool:
-    """Whether a file is a web page, such as an earlier report."""
+def _is_report(file: Path) -> bool:
+    """Whether a file is an earlier report."""
     with file.open("rb") as opened:
-        return opened.read(20).lstrip().lower().startswith(b"<!doctype html")
+        return b'<meta name="generator" content="basanite ' in opened.read(4096)
 
 
 def _export(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 EMBEDDED_CONCURRENCY = 2
 DEFAULT_CONCURRENCY = 8
 _INVALID_ROWS_SHOWN = 20
-_CREDENTIALS = re.compile(r"(://)[^/@\s]*@")
+_CREDENTIALS = re.compile(r"(://)[^/\s]*@")
 
 judge_app = typer.Typer(help="Judge answers against truths.")
 

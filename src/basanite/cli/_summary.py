@@ -31,7 +31,7 @@ def print_summary(summary: Summary, outcome: RunOutcome, path: Path) -> None:
             continue
         scored = f"{score.n_scored}/{score.n_total}"
         table.add_row(name, *_mean(score.mean), scored)
-    baseline = summary.baseline if summary.judge != "lexical" else None
+    baseline = None if summary.is_baseline else summary.baseline
     if baseline is not None:
         table.add_section()
         for name, mean in baseline.scores.items():

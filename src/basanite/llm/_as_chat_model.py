@@ -196,6 +196,8 @@ def _result(completion: Completion, stop: Sequence[str] | None) -> ChatResult:
     ends = [text.index(mark) for mark in stop or () if mark in text]
     if ends:
         text, finish = text[: min(ends)], "stop"
+    # Where the server reported no counts, there are none: a zero would be made up.
+    counted = not usage.calls_without_usage
     more = {} if completion.reasoning is None else {"reasoning_content": completion.reasoning}
     message = AIMessage(
         content=text,
@@ -205,7 +207,9 @@ def _result(completion: Completion, stop: Sequence[str] | None) -> ChatResult:
             "input_tokens": usage.prompt_tokens,
             "output_tokens": usage.completion_tokens,
             "total_tokens": usage.prompt_tokens + usage.completion_tokens,
-        },
+        }
+        if counted
+        else None,
     )
     return ChatResult(generations=[ChatGeneration(message=message)])
 

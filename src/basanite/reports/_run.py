@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from ._baseline import BASELINE_FORM, BASELINE_JUDGE
 from ._summary import Summary, summary_of
 from ._tally import Tally, tally
 from ._view import RunView, manifest_json, text_at
@@ -43,8 +42,7 @@ class ReadRun:
     @property
     def is_baseline(self) -> bool:
         """Whether the run's judge is the baseline itself."""
-        form = text_at(self.manifest, "judge", "options", "form")
-        return self.summary.judge == BASELINE_JUDGE and form == BASELINE_FORM
+        return self.summary.is_baseline
 
     @property
     def input_sha256(self) -> str | None:

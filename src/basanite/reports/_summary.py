@@ -21,7 +21,7 @@ from ._baseline import (
     baseline_scores,
 )
 from ._tally import NOT_JUDGED, Column, Tally, tally
-from ._view import RunView
+from ._view import RunView, manifest_json, text_at
 
 NOT_VALIDATED = "judge not validated"
 
@@ -102,6 +102,8 @@ class Summary:
     """Empty where no item names an agent."""
     baseline: BaselineSummary | None
     agreement: tuple[LabelAgreement, ...]
+    is_baseline: bool = False
+    """Whether the run's judge is the baseline itself, in its form."""
 
     @property
     def n_scored(self) -> int:
@@ -165,6 +167,8 @@ def summary_of(numbers: Tally, view: RunView, *, seconds: float | None = None) -
                 numbers, baseline.scores.get(BASELINE_PRIMARY), baseline_name=BASELINE_PRIMARY
             )
         ),
+        is_baseline=numbers.judge == BASELINE_JUDGE
+        and text_at(manifest_json(view), "judge", "options", "form") == BASELINE_FORM,
     )
 
 
