@@ -4,14 +4,20 @@ from ..errors import UnscoredReason
 from ._answer import Answer, Context, InvalidRow
 from ._base import Model, canonical_json, digest
 from ._claims import Claim, ClaimVerdict, Label, Quote
+from ._facts import FACT_PARTS, ChoiceReading, Fact, FactLabel, FactVerdict
 from ._judgment import Judgment, RawReply, Score
 from ._model import Fingerprint, ModelIdentity, Sampling, Usage
 
 __all__ = [
+    "FACT_PARTS",
     "Answer",
+    "ChoiceReading",
     "Claim",
     "ClaimVerdict",
     "Context",
+    "Fact",
+    "FactLabel",
+    "FactVerdict",
     "Fingerprint",
     "InvalidRow",
     "Judgment",

@@ -41,6 +41,10 @@ class Answer(Model):
     """Claims of the answer that the input already holds; None lets the judge extract them."""
     truth_claims: tuple[str, ...] | None = None
     """Claims of the truth that the input already holds; None lets the judge extract them."""
+    truth_facts: tuple[tuple[str, str, str], ...] | None = None
+    """Facts of the truth that the input already holds, each as condition, trend, conclusion."""
+    options: dict[str, str] | None = None
+    """Letter to text of each option, where it is a multiple-choice question."""
 
     @cached_property
     def digest(self) -> str:
@@ -49,6 +53,8 @@ class Answer(Model):
             mode="json",
             include={"question", "answer", "truth", "contexts", "answer_claims", "truth_claims"},
         )
+        # Only where they are there: a row without them keeps the digest that it always had.
+        seen |= self.model_dump(mode="json", include={"truth_facts", "options"}, exclude_none=True)
         return digest(seen)
 
 

@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue, model_validator
 from ..errors import UnscoredReason
 from ._base import Model
 from ._claims import Claim, ClaimVerdict
+from ._facts import ChoiceReading, Fact, FactVerdict
 from ._model import Usage
 
 
@@ -58,12 +59,20 @@ class Judgment(Model):
     scores: dict[str, Score]
     claims: tuple[Claim, ...] = ()
     verdicts: tuple[ClaimVerdict, ...] = ()
+    """Of claims, and of the answer's facts against the truth."""
+    facts: tuple[Fact, ...] = ()
+    fact_verdicts: tuple[FactVerdict, ...] = ()
+    """Of the truth's facts against the answer."""
+    choice: ChoiceReading | None = None
     replies: tuple[RawReply, ...] = ()
     usage: Usage = Usage()
     score_mode: str
     """How the primary score was made, such as `labels` or `token-overlap`."""
     probability_mass: float | None = None
-    """Share of the model's probability that fell on valid labels, where the mode has one."""
+    """Share (0 to 1) of the model's probability that fell on valid values, where the mode has one
+    and the server shows it."""
+    probabilities: dict[str, float] | None = None
+    """Probability of each valid value, normalised to sum to 1, where the mode has them."""
     fingerprint: str
     """Digest of the judge's `Fingerprint`; the manifest holds it whole."""
     message: str | None = None

@@ -10,7 +10,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from ..schema import Answer, Context, InvalidRow
+from ..schema import FACT_PARTS, Answer, Context, InvalidRow
 from ._record import is_storable
 
 COLUMNS = frozenset(
@@ -26,12 +26,15 @@ COLUMNS = frozenset(
         "human",
         "answer_claims",
         "truth_claims",
+        "truth_facts",
+        "options",
     }
 )
 REQUIRED = ("id", "question", "answer", "truth")
 
 _LONGEST_NAME = 400
 """Most characters of ids and the like; keys made from them are a little longer."""
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DEEPEST = 20
 """Most levels of a `human` value; deeper ones would exhaust the stack somewhere later."""
 
@@ -68,6 +71,8 @@ def parse_row(raw: RawRow) -> Answer | InvalidRow:
     human = fields.human()
     answer_claims = fields.claims("answer_claims")
     truth_claims = fields.claims("truth_claims")
+    truth_facts = fields.facts("truth_facts")
+    options = fields.options()
     complete = id_ is not None and question is not None and answer is not None
     if fields.problems or not complete or truth is None:
         return _invalid(raw, fields, fields.problems)
@@ -83,6 +88,8 @@ def parse_row(raw: RawRow) -> Answer | InvalidRow:
         human=human,
         answer_claims=answer_claims,
         truth_claims=truth_claims,
+        truth_facts=truth_facts,
+        options=options,
     )
 
 
@@ -192,6 +199,56 @@ class _Fields:
                 claims.append(text)
         return tuple(claims)
 
+    def facts(self, name: str) -> tuple[tuple[str, str, str], ...] | None:
+        """Give facts: texts, triples, or objects of condition, trend and conclusion."""
+        items = self._list(name)
+        if items is None:
+            return None
+        facts: list[tuple[str, str, str]] = []
+        for index, item in enumerate(items):
+            where = f"{name}[{index}]"
+            parts = _fact_parts(item)
+            if parts is None:
+                self.problems.append(
+                    f"{where} is {_kind(item)} and must be text, three texts, or an object with "
+                    "some of condition, trend, conclusion as text"
+                )
+            elif not any(part.strip() for part in parts):
+                self.problems.append(f"{where} is empty")
+            elif all(self._clean(where, part) is not None for part in parts):
+                facts.append(parts)
+        return tuple(facts)
+
+    def options(self) -> dict[str, str] | None:
+        """Give the options of a multiple-choice question by their letters.
+
+        A list gets the letters A, B, C, …; an object has them as its keys.
+        """
+        value = self.record.get("options")
+        if isinstance(value, str):
+            try:
+                value = load_json(value)  # CSV has no lists: there they are JSON in the cell
+            except ValueError as error:
+                self.problems.append(f"options is text and no JSON ({error})")
+                return None
+        if value is None:
+            return None
+        if isinstance(value, list | tuple):
+            value = dict(zip(_LETTERS, value, strict=False)) if len(value) <= 26 else None
+        if not isinstance(value, Mapping) or not 2 <= len(value) <= 26:
+            self.problems.append("options must be a list or an object of 2 to 26 texts")
+            return None
+        options: dict[str, str] = {}
+        for key, text in value.items():
+            letter = str(key).strip().upper()
+            if letter not in _LETTERS or len(letter) != 1 or letter in options:
+                self.problems.append(f"options has the key {str(key)[:20]!r}; keys are letters")
+            elif not isinstance(text, str) or not text.strip():
+                self.problems.append(f"option {letter} is not a text, or an empty one")
+            elif (clean := self._clean(f"option {letter}", text)) is not None:
+                options[letter] = clean
+        return dict(sorted(options.items()))
+
     def human(self) -> dict[str, JsonValue]:
         """Give people's labels: a number is a score, a text is a label, an object is itself."""
         value = self.record.get("human")
@@ -245,6 +302,21 @@ def _read_cell(text: str) -> object:
         return text
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number or isinstance(value, dict) else text
+
+
+def _fact_parts(value: object) -> tuple[str, str, str] | None:
+    """Read a fact's condition, trend and conclusion; a bare text is a conclusion."""
+    if isinstance(value, str):
+        return "", "", value
+    if _is_triple(value):
+        condition, trend, conclusion = cast("Sequence[str]", value)
+        return condition, trend, conclusion
+    if not isinstance(value, Mapping) or not value.keys() <= set(FACT_PARTS):
+        return None
+    parts = [value.get(name) or "" for name in FACT_PARTS]
+    if not all(isinstance(part, str) for part in parts):
+        return None
+    return str(parts[0]), str(parts[1]), str(parts[2])
 
 
 def _is_triple(value: object) -> bool:
