@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from basanite.errors import ItemError, ReplyError, UnscoredReason
-from basanite.extractors import ClaimExtractor, ExtractOptions, Extractor, make_claims
+from basanite.extractors import (
+    ClaimExtractor,
+    ClaimForm,
+    ExtractOptions,
+    Extractor,
+    make_claims,
+)
 from basanite.llm import Completion, Request
 from support.instant_model import Answering, InstantModel, content
 
@@ -72,7 +78,7 @@ async def test_a_blank_text_is_not_sent() -> None:
 async def test_triplets() -> None:
     triplet = {"subject": "T cells", "relation": "outnumber ", "object": " B  cells"}
     model = InstantModel(saying(triplet))
-    extractor = ClaimExtractor(model, ExtractOptions(triplets=True))
+    extractor = ClaimExtractor(model, ExtractOptions(form="triplets"))
     (claim,) = (await extractor.extract("text", side="truth")).claims
     assert claim.triplet == ("T cells", "outnumber", "B cells")
     assert claim.text == "T cells outnumber B cells"
@@ -202,10 +208,10 @@ async def test_replicates_are_different_requests_with_one_identity() -> None:
     assert ClaimExtractor(model, replicate=1).options == ClaimExtractor(model).options
 
 
-@pytest.mark.parametrize("triplets", [False, True])
-async def test_the_prompt_is_short_and_ends_with_what_to_do(triplets: bool) -> None:
+@pytest.mark.parametrize("form", ["claims", "triplets", "facts"])
+async def test_the_prompt_is_short_and_ends_with_what_to_do(form: ClaimForm) -> None:
     model = InstantModel(saying())
-    extractor = ClaimExtractor(model, ExtractOptions(triplets=triplets))
+    extractor = ClaimExtractor(model, ExtractOptions(form=form))
     await extractor.extract("text", side="answer")
     prompt = content(model.requests[0])
     assert len(prompt) < 1800

@@ -10,7 +10,7 @@ import pytest
 from basanite.errors import CallError, EndpointError, ReplyError, UnscoredReason
 from basanite.judges import Checked, CheckOptions, EntailmentChecker
 from basanite.llm import Completion, Request
-from basanite.schema import Claim, Label
+from basanite.schema import Claim, ClaimVerdict, Label
 from support.instant_model import InstantModel, all_labelled, claim_ids, content
 
 E, N, C = Label.ENTAILED, Label.NEUTRAL, Label.CONTRADICTED
@@ -26,7 +26,7 @@ def source_of(request: Request) -> str:
     return rest.partition(f"\n{mark}>>>")[0]
 
 
-def labels(checked: Checked) -> list[Label | UnscoredReason | None]:
+def labels(checked: Checked[ClaimVerdict]) -> list[Label | UnscoredReason | None]:
     return [one.label or one.unscored_reason for one in checked.verdicts.values()]
 
 
@@ -35,7 +35,7 @@ async def check(
     count: int = 2,
     text: str = "The source says so.",
     **options: int,
-) -> tuple[Checked, InstantModel]:
+) -> tuple[Checked[ClaimVerdict], InstantModel]:
     model = InstantModel(answer)
     checker = EntailmentChecker(model, CheckOptions(**options))
     return await checker.check(claims(count), text, against="truth"), model

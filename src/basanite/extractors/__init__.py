@@ -9,10 +9,12 @@ if TYPE_CHECKING:
     from ._claims import ClaimExtractor, ExtractOptions
     from ._extraction import Extraction, Extractor, Side, make_claims
     from ._frozen import ClaimStore, FrozenClaims, LedgerClaims, MemoryClaims
+    from ._reading import ClaimForm
     from ._sentences import SentenceSplitter
 
 _HOMES = {
     "ClaimExtractor": "_claims",
+    "ClaimForm": "_reading",
     "ClaimStore": "_frozen",
     "ExtractOptions": "_claims",
     "Extraction": "_extraction",
@@ -27,6 +29,7 @@ _HOMES = {
 
 __all__ = [
     "ClaimExtractor",
+    "ClaimForm",
     "ClaimStore",
     "ExtractOptions",
     "Extraction",

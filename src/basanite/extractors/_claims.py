@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 
 from pydantic import JsonValue
 
-from ..llm import ChatModel
-from ..llm._windows import (
+from ..llm import (
     ASSUMED_CONTEXT_TOKENS,
+    ChatModel,
     Window,
     check_window_count,
     together,
@@ -16,15 +16,16 @@ from ..llm._windows import (
 )
 from ..schema import ModelIdentity
 from ._extraction import Extraction, Side, make_claims
-from ._reading import PARSER_VERSION, Found, Reading, extract_prompt
+from ._reading import PARSER_VERSION, ClaimForm, Found, Reading, extract_prompt
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractOptions:
     """Settings of `ClaimExtractor`."""
 
-    triplets: bool = False
-    """Ask for subject, relation and object instead of one sentence per claim."""
+    form: ClaimForm = "claims"
+    """Ask for one sentence per claim, for subject, relation and object (`triplets`), or for
+    condition, trend and conclusion (`facts`)."""
     window_bytes: int = 800
     """Most bytes of text in one request. Small, so that the list of a window stays short enough
     for its worst case to fit into the reply."""
@@ -56,7 +57,7 @@ class ClaimExtractor:
         self._model = model
         self._options = options or ExtractOptions()
         self._replicate = replicate
-        self._prompt = extract_prompt(triplets=self._options.triplets)
+        self._prompt = extract_prompt(self._options.form)
 
     @property
     def identity(self) -> ModelIdentity:

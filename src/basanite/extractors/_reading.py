@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING, Literal
 
 from ..errors import ItemError, UnscoredReason
-from ..llm import ChatModel, Message, Prompt, Request, ask, fence, replies_of, usage_of
-from ..llm._prompt import fence_mark
-from ..llm._windows import ASSUMED_CONTEXT_TOKENS, Window, together
-from ..schema import RawReply, Sampling, Usage
+from ..llm import (
+    ASSUMED_CONTEXT_TOKENS,
+    ChatModel,
+    Message,
+    Prompt,
+    Request,
+    Window,
+    ask,
+    fence,
+    fence_mark,
+    replies_of,
+    together,
+    usage_of,
+)
+from ..schema import FACT_PARTS, RawReply, Sampling, Usage
 from ._extraction import Side, make_claims
 
 if TYPE_CHECKING:
@@ -20,7 +31,28 @@ PARSER_VERSION = "claims-2"
 
 Item = str | tuple[str, str, str]
 
-_PARTS = ("subject", "relation", "object")
+ClaimForm = Literal["claims", "triplets", "facts"]
+"""What a text is broken into: statements; statements as subject, relation and object; or
+findings as condition, trend and conclusion."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a form is asked for."""
+
+    key: str
+    """Name of the list in the reply."""
+    parts: tuple[str, ...]
+    """Names of an item's parts; none where an item is one text."""
+    bytes_each: int
+    """Bytes of dense prose that state one item."""
+
+
+_FORMS: dict[ClaimForm, _Form] = {
+    "claims": _Form("claims", (), 75),
+    "triplets": _Form("claims", ("subject", "relation", "object"), 75),
+    "facts": _Form("facts", FACT_PARTS, 120),
+}
 _LEAST_REPLY_TOKENS = 128
 _LEAST_HALF_CHARS = 150
 
@@ -69,10 +101,14 @@ class Reading:
 
     async def read(self, window: Window, depth: int = 0) -> Found:
         """Read one window, and its halves where its list is full or it does not fit."""
-        cap = _cap(window.text)
+        cap = _cap(window.text, self.options.form)
         halves = window.halves(shortest=_LEAST_HALF_CHARS) if depth < self.options.splits else None
         try:
-            asked = await ask(self.model, self._request(window.text, cap), _parse)
+            asked = await ask(
+                self.model,
+                self._request(window.text, cap),
+                partial(_parse, form=self.options.form),
+            )
         except ItemError as error:
             found = Found(replies=replies_of(error), usage=usage_of(error), error=error)
             if error.reason is not UnscoredReason.CONTEXT_OVERFLOW or halves is None:
@@ -108,7 +144,9 @@ class Reading:
         # The worst case of a reply that the schema allows: each character a token of its own,
         # or as many as it has bytes in a text that is not ASCII.
         bytes_per_char = len(text.encode("utf-8", "replace")) / max(1, len(text))
-        worst = 32 + int(cap * (16 + options.claim_chars * bytes_per_char))
+        parts = _FORMS[options.form].parts
+        chars = len(parts) * _part_chars(options.claim_chars) if parts else options.claim_chars
+        worst = 32 + int(cap * (16 + 8 * len(parts) + chars * bytes_per_char))
         context = self.model.capabilities.context_tokens or ASSUMED_CONTEXT_TOKENS
         room = context - len(content.encode("utf-8", "replace")) // 3 - 32
         return Request(
@@ -120,56 +158,64 @@ class Reading:
             ),
             role=f"extract:{self.side}",
             parser_version=PARSER_VERSION,
-            schema=_schema(cap, options.claim_chars, options.triplets),
+            schema=_schema(cap, options.claim_chars, options.form),
             replicate=self.replicate,
         )
 
 
 @cache
-def extract_prompt(*, triplets: bool) -> Prompt:
-    """Load the prompt of either form."""
-    return Prompt.load("basanite.extractors", f"prompts/{'triplets' if triplets else 'claims'}")
+def extract_prompt(form: ClaimForm) -> Prompt:
+    """Load the prompt of a form."""
+    return Prompt.load("basanite.extractors", f"prompts/{form}")
 
 
-def _cap(text: str) -> int:
+def _cap(text: str, form: ClaimForm) -> int:
     """Most claims of a window: more than dense prose of its size states.
 
     The smaller the window, the more claims per byte: halving a full window gives it room.
     """
-    return 4 + -(-len(text.encode("utf-8", "replace")) // 75)
+    return 4 + -(-len(text.encode("utf-8", "replace")) // _FORMS[form].bytes_each)
+
+
+def _part_chars(claim_chars: int) -> int:
+    """Most characters of each part; a part alone may be longer than a third of the whole."""
+    return claim_chars // 2
 
 
 @lru_cache(maxsize=256)
-def _schema(cap: int, claim_chars: int, triplets: bool) -> dict[str, object]:
-    text: dict[str, object] = {"type": "string", "maxLength": claim_chars}
-    part = {"type": "string", "maxLength": claim_chars // 3}
-    triplet: dict[str, object] = {
-        "type": "object",
-        "properties": dict.fromkeys(_PARTS, part),
-        "required": list(_PARTS),
-        "additionalProperties": False,
-    }
-    items = triplet if triplets else text
+def _schema(cap: int, claim_chars: int, form: ClaimForm) -> dict[str, object]:
+    key, parts = _FORMS[form].key, _FORMS[form].parts
+    items: dict[str, object] = {"type": "string", "maxLength": claim_chars}
+    if parts:
+        part = {"type": "string", "maxLength": _part_chars(claim_chars)}
+        items = {
+            "type": "object",
+            "properties": dict.fromkeys(parts, part),
+            "required": list(parts),
+            "additionalProperties": False,
+        }
     return {
         "type": "object",
-        "properties": {"claims": {"type": "array", "items": items, "maxItems": cap}},
-        "required": ["claims"],
+        "properties": {key: {"type": "array", "items": items, "maxItems": cap}},
+        "required": [key],
         "additionalProperties": False,
     }
 
 
-def _parse(reply: object) -> tuple[Item, ...]:
-    claims = reply.get("claims") if isinstance(reply, dict) else None
-    if not isinstance(claims, list):
-        raise ValueError('it needs the form {"claims": ["...", "..."]}')
-    return tuple(_item(claim) for claim in claims)
+def _parse(reply: object, form: ClaimForm) -> tuple[Item, ...]:
+    key = _FORMS[form].key
+    items = reply.get(key) if isinstance(reply, dict) else None
+    if not isinstance(items, list):
+        raise ValueError(f'it needs the form {{"{key}": ["...", "..."]}}')
+    return tuple(_item(item, _FORMS[form].parts) for item in items)
 
 
-def _item(claim: object) -> Item:
-    if isinstance(claim, str):
-        return claim
-    if isinstance(claim, dict):
-        parts = [claim.get(name) for name in _PARTS]
-        if all(isinstance(part, str) for part in parts):
-            return str(parts[0]), str(parts[1]), str(parts[2])
-    raise ValueError("each claim must be a text, or an object of subject, relation and object")
+def _item(item: object, parts: tuple[str, ...]) -> Item:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, dict) and parts:
+        values = [item.get(name) for name in parts]
+        if all(isinstance(value, str) for value in values):
+            return str(values[0]), str(values[1]), str(values[2])
+    what = f"an object of {', '.join(parts)}" if parts else "one sentence"
+    raise ValueError(f"each item of the list must be a text, or {what}")

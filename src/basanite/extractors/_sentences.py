@@ -6,7 +6,7 @@ import re
 
 from pydantic import JsonValue
 
-from ..llm._windows import sentence_spans
+from ..llm import sentence_spans
 from ..schema import ModelIdentity
 from ._extraction import Extraction, Side, make_claims
 

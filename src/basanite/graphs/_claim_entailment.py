@@ -32,11 +32,11 @@ from ..judges import (
     primary_score,
     unscored,
 )
-from ..llm import replies_of, usage_of
-from ..llm._windows import together
+from ..llm import replies_of, together, usage_of
 from ..schema import (
     Answer,
     Claim,
+    ClaimVerdict,
     Fingerprint,
 )
 from ._as_judge import JudgeProfile
@@ -180,7 +180,7 @@ class _Nodes:
 
     def _checks(
         self, subject: Answer, claims: Sequence[Claim]
-    ) -> list[Coroutine[object, object, Checked]]:
+    ) -> list[Coroutine[object, object, Checked[ClaimVerdict]]]:
         """Every text with every side's claims that are held against it."""
         check, question = self._parts.checker.check, subject.question
         of_answer = [claim for claim in claims if claim.side == "answer"]

@@ -8,7 +8,7 @@ from typing import cast
 from ..errors import UnscoredReason
 from ..extractors import Side
 from ..judges import Checked, ClaimOutcomes, Outcome
-from ..schema import Answer, Claim, Label, Score, Usage
+from ..schema import Answer, Claim, ClaimVerdict, Label, Score, Usage
 from ._state import Json, JudgeState, add_usage
 
 
@@ -51,7 +51,7 @@ def joined(updates: Sequence[JudgeState]) -> JudgeState:
     )
 
 
-def checked(parts: Sequence[Checked], given: Sequence[Claim]) -> JudgeState:
+def checked(parts: Sequence[Checked[ClaimVerdict]], given: Sequence[Claim]) -> JudgeState:
     """Turn verdicts, and the claims that the input gave, into an update of the state."""
     usage = sum((part.usage for part in parts[1:]), parts[0].usage) if parts else Usage()
     verdicts = [verdict for part in parts for verdict in part.verdicts.values()]

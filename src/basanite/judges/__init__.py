@@ -6,7 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ._checker import Checked, CheckOptions, EntailmentChecker
+    from ._checker import EntailmentChecker
+    from ._checking import Checked, CheckOptions
+    from ._labeller import FactLabeller
     from ._lexical import LexicalForm, LexicalJudge
     from ._protocol import Judge
     from ._quotes import QuoteSource
@@ -24,11 +26,12 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "CLAIM_SCORES": "_scores",
-    "CheckOptions": "_checker",
-    "Checked": "_checker",
+    "CheckOptions": "_checking",
+    "Checked": "_checking",
     "ClaimOutcomes": "_scores",
     "Direction": "_scores",
     "EntailmentChecker": "_checker",
+    "FactLabeller": "_labeller",
     "Judge": "_protocol",
     "LexicalForm": "_lexical",
     "LexicalJudge": "_lexical",
@@ -49,6 +52,7 @@ __all__ = [
     "ClaimOutcomes",
     "Direction",
     "EntailmentChecker",
+    "FactLabeller",
     "Judge",
     "LexicalForm",
     "LexicalJudge",

@@ -1,26 +1,24 @@
-"""One request of the checker: some claims against one window, until each has a label."""
+"""One request of a checker: some statements against one window, until each has a label."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
-from typing import TYPE_CHECKING
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Generic
 
 from ..errors import ItemError, ReplyError, UnscoredReason
-from ..llm import ChatModel, Message, Prompt, Request, ask, fence
-from ..llm._windows import Window
-from ..schema import Claim, ClaimVerdict, Label, Sampling
-from ._opinion import Opinion, merge_opinions
+from ..llm import ChatModel, Message, Request, Window, ask, fence
+from ..schema import Sampling
+from ._form import LabelForm, Statement, V
+from ._opinion import Opinion, failed_opinion, merge_opinions
 from ._quotes import QuoteSource
 
 if TYPE_CHECKING:
-    from ._checker import CheckOptions
+    from ._checking import CheckOptions
 
-PARSER_VERSION = "entailment-1"
-
-_LABELS = {label.value: label for label in Label}
+_Values = dict[str, str]
 _LEAST_HALF_CHARS = 100
 _SHOWN_IDS = 5
 
@@ -29,8 +27,8 @@ _SHOWN_IDS = 5
 class _Reply:
     """What could be read of one reply."""
 
-    labels: dict[str, tuple[Label, str]]
-    """Label and quote of each claim that has a valid entry."""
+    entries: dict[str, tuple[_Values, str]]
+    """Values and quote of each statement that has a valid entry."""
     unreadable: frozenset[str]
     """Ids whose entry has no known label."""
     extra: tuple[str, ...]
@@ -38,12 +36,12 @@ class _Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
-    """How the claims of one check are asked for."""
+class Asking(Generic[V]):
+    """How the statements of one check are asked for."""
 
+    form: LabelForm[V]
     model: ChatModel
     options: CheckOptions
-    prompt: Prompt
     replicate: int
     against: str
     question: str
@@ -52,12 +50,12 @@ class Asking:
 
     def overhead(self, claims: int) -> int:
         """Most tokens of a request beside source and claims, and of its reply."""
-        size = len(self.prompt.text) + len(self.question.encode("utf-8", "replace"))
+        size = len(self.form.prompt.text) + len(self.question.encode("utf-8", "replace"))
         if self.model.capabilities.json_schema is not True:
             size += 180 * claims  # the schema goes into the prompt then
         return size // 3 + 100 + reply_tokens(claims, self.quote_tokens)
 
-    async def ask(self, claims: Sequence[Claim], window: Window) -> Opinion:
+    async def ask(self, claims: Sequence[Statement], window: Window) -> Opinion[V]:
         """Get a verdict for each claim; a failure is a verdict with its reason.
 
         Where the server says that the request is too long after all, the window is halved, and
@@ -67,46 +65,41 @@ class Asking:
         try:
             return await self._ask(claims, window)
         except ItemError as error:
-            opinion = Opinion.failed(claims, error, self.against)
+            opinion = failed_opinion(self.form, claims, error, self.against)
             if error.reason is not UnscoredReason.CONTEXT_OVERFLOW:
                 return opinion
         spent = replace(opinion, verdicts={}, problems=())
         halves = window.halves(shortest=_LEAST_HALF_CHARS)
         if halves is not None:
             first = await self.ask(claims, halves[0])
-            if _hopeless(first):
+            if first.overflown:
                 return spent + first
-            return spent + merge_opinions([first, await self.ask(claims, halves[1])])
+            return spent + merge_opinions(self.form, [first, await self.ask(claims, halves[1])])
         if len(claims) > 1:
             middle = len(claims) // 2
             first = await self.ask(claims[:middle], window)
-            if _hopeless(first):
+            if first.overflown:
                 return opinion + replace(first, verdicts={}, problems=())
             return spent + first + await self.ask(claims[middle:], window)
         return opinion
 
-    async def _ask(self, claims: Sequence[Claim], window: Window) -> Opinion:
+    async def _ask(self, claims: Sequence[Statement], window: Window) -> Opinion[V]:
         pending = {claim.id: claim for claim in claims}
         source = QuoteSource(window.text, window.start)
-        gathered = Opinion()
+        gathered: Opinion[V] = Opinion()
         for _ in range(1 + self.options.id_rounds):
             ids = tuple(pending)
             request = self._request(tuple(pending.values()), window.text)
             try:
-                asked = await ask(self.model, request, partial(_parse, ids=ids))
+                asked = await ask(self.model, request, partial(_parse, form=self.form, ids=ids))
             except ItemError as error:
                 if not gathered.verdicts:
                     raise
-                return gathered + Opinion.failed(pending.values(), error, self.against)
+                return gathered + failed_opinion(self.form, pending.values(), error, self.against)
             reply = asked.value
             verdicts = {
-                claim_id: ClaimVerdict(
-                    claim_id=claim_id,
-                    against=self.against,
-                    label=label,
-                    quote=source.find(quote),
-                )
-                for claim_id, (label, quote) in reply.labels.items()
+                name: self.form.verdict(name, self.against, values, source.find(quote))
+                for name, (values, quote) in reply.entries.items()
             }
             gathered += Opinion(verdicts, asked.replies, asked.usage, self._notes(reply))
             pending = {key: claim for key, claim in pending.items() if key not in verdicts}
@@ -117,8 +110,8 @@ class Asking:
         reasons = (UnscoredReason.IDS_MISSING, UnscoredReason.REPLY_INVALID)
         for group, reason in zip((lost, spoiled), reasons, strict=True):
             if group:
-                left = _without(tuple(claim.id for claim in group), reason)
-                gathered += Opinion.failed(group, left, self.against)
+                left = _without(self.form, tuple(claim.id for claim in group), reason)
+                gathered += failed_opinion(self.form, group, left, self.against)
         return gathered
 
     def _notes(self, reply: _Reply) -> tuple[str, ...]:
@@ -130,10 +123,11 @@ class Asking:
             f"({shown}): ignored",
         )
 
-    def _request(self, claims: Sequence[Claim], text: str) -> Request:
-        options, salt = self.options, self.prompt.sha256
+    def _request(self, claims: Sequence[Statement], text: str) -> Request:
+        options, prompt = self.options, self.form.prompt
+        salt = prompt.sha256
         listed = "\n".join(f"{claim.id}: {_one_line(claim.text)}" for claim in claims)
-        content = self.prompt.fill(
+        content = prompt.fill(
             question=fence(self.question, salt=salt) if self.question.strip() else "(none)",
             source=fence(text, salt=salt),
             claims=fence(listed, salt=salt),
@@ -145,16 +139,15 @@ class Asking:
                 seed=options.seed,
                 max_tokens=reply_tokens(len(claims), self.quote_tokens),
             ),
-            role=f"check:{self.against}",
-            parser_version=PARSER_VERSION,
-            schema=_schema(tuple(claim.id for claim in claims), options.quote_chars),
+            role=f"{self.form.role}:{self.against}",
+            parser_version=self.form.parser_version,
+            schema=_schema(
+                tuple(claim.id for claim in claims),
+                options.quote_chars,
+                tuple(self.form.fields.items()),
+            ),
             replicate=self.replicate,
         )
-
-
-def _hopeless(opinion: Opinion) -> bool:
-    overflow = UnscoredReason.CONTEXT_OVERFLOW
-    return all(verdict.unscored_reason is overflow for verdict in opinion.verdicts.values())
 
 
 def reply_tokens(claims: int, quote_tokens: int) -> int:
@@ -162,25 +155,20 @@ def reply_tokens(claims: int, quote_tokens: int) -> int:
     return 32 + claims * (quote_tokens + 64)
 
 
-@cache
-def check_prompt() -> Prompt:
-    """Load the prompt."""
-    return Prompt.load("basanite.judges", "prompts/entailment")
-
-
 @lru_cache(maxsize=512)
-def _schema(ids: tuple[str, ...], quote_chars: int) -> dict[str, object]:
+def _schema(
+    ids: tuple[str, ...], quote_chars: int, fields: tuple[tuple[str, tuple[str, ...]], ...]
+) -> dict[str, object]:
     """Every id required and no other allowed, so that a grammar enforces the ids.
 
     The quote comes before the label: a model that writes its evidence first labels better.
     """
+    properties: dict[str, object] = {"quote": {"type": "string", "maxLength": quote_chars}}
+    properties |= {name: {"type": "string", "enum": list(values)} for name, values in fields}
     entry: dict[str, object] = {
         "type": "object",
-        "properties": {
-            "quote": {"type": "string", "maxLength": quote_chars},
-            "label": {"type": "string", "enum": list(_LABELS)},
-        },
-        "required": ["quote", "label"],
+        "properties": properties,
+        "required": list(properties),
         "additionalProperties": False,
     }
     return {
@@ -191,39 +179,48 @@ def _schema(ids: tuple[str, ...], quote_chars: int) -> dict[str, object]:
     }
 
 
-def _parse(reply: object, ids: tuple[str, ...]) -> _Reply:
+def _parse(reply: object, form: LabelForm[V], ids: tuple[str, ...]) -> _Reply:
     """Read a reply by ids; what is valid is taken, what is missing is asked for again.
 
     Raises:
-        ReplyError: not one of the claims has a valid entry.
+        ReplyError: not one of the statements has a valid entry.
     """
     if not isinstance(reply, Mapping):
         raise ValueError(f"it needs one JSON object with the keys {_listed(ids)}")
-    labels = {claim_id: _entry(reply[claim_id]) for claim_id in ids if claim_id in reply}
-    valid = {claim_id: entry for claim_id, entry in labels.items() if entry is not None}
+    entries = {name: _entry(form, reply[name]) for name in ids if name in reply}
+    valid = {name: entry for name, entry in entries.items() if entry is not None}
     if valid:
         extra = tuple(str(key) for key in reply if key not in ids)
-        return _Reply(valid, frozenset(labels.keys() - valid.keys()), extra)
-    if labels:
-        form = json.dumps({ids[0]: {"quote": "", "label": Label.NEUTRAL}})
-        raise ValueError(f"it needs the form {form}; labels are {_listed(_LABELS)}")
-    raise _without(ids, UnscoredReason.IDS_MISSING)
+        return _Reply(valid, frozenset(entries.keys() - valid.keys()), extra)
+    if entries:
+        shape = json.dumps({ids[0]: {"quote": "", **form.silent}})
+        rules = "; ".join(
+            f"each {name} is one of {_listed(form.fields[name])}" for name in form.fields
+        )
+        raise ValueError(f"it needs the form {shape}; {rules}")
+    raise _without(form, ids, UnscoredReason.IDS_MISSING)
 
 
-def _entry(value: object) -> tuple[Label, str] | None:
-    """Read one claim's entry; labels in another case are taken, other labels are not."""
+def _entry(form: LabelForm[V], value: object) -> tuple[_Values, str] | None:
+    """Read one statement's entry; values in another case are taken, other values are not."""
     if not isinstance(value, Mapping):
         return None
-    label, quote = value.get("label"), value.get("quote")
-    if not isinstance(label, str) or not (quote is None or isinstance(quote, str)):
+    quote = value.get("quote")
+    if not (quote is None or isinstance(quote, str)):
         return None
-    known = _LABELS.get(label.strip().lower())
-    return None if known is None else (known, quote or "")
+    values: _Values = {}
+    for name, known in form.values.items():
+        given = value.get(name)
+        found = known.get(given.strip().lower()) if isinstance(given, str) else None
+        if found is None:
+            return None
+        values[name] = found
+    return values, quote or ""
 
 
-def _without(ids: tuple[str, ...], reason: UnscoredReason) -> ReplyError:
+def _without(form: LabelForm[V], ids: tuple[str, ...], reason: UnscoredReason) -> ReplyError:
     what = "leaves out" if reason is UnscoredReason.IDS_MISSING else "has no known label for"
-    return ReplyError(reason, f"the reply {what} the claims {_listed(ids)}")
+    return ReplyError(reason, f"the reply {what} the {form.noun} {_listed(ids)}")
 
 
 def _one_line(text: str) -> str:

@@ -1,56 +1,25 @@
-"""Checking claims against a text: a label and a quote for each, keyed by the claim's id."""
+"""Checking claims against a text: entailed, contradicted, or neither."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from functools import cache
 
-from pydantic import JsonValue
+from ..errors import UnscoredReason
+from ..llm import ChatModel, Prompt
+from ..schema import ClaimVerdict, Label, Quote
+from ._checking import CheckOptions, StatementChecker
+from ._form import LabelForm
 
-from ..errors import ItemError, UnscoredReason
-from ..llm import ChatModel
-from ..llm._windows import ASSUMED_CONTEXT_TOKENS, Window, together, windows_by_tokens
-from ..schema import Claim, ClaimVerdict, Label, ModelIdentity, RawReply, Sampling, Usage
-from ._asking import PARSER_VERSION, Asking, check_prompt, reply_tokens
-from ._opinion import Opinion, merge_opinions
-
-
-@dataclass(frozen=True, slots=True)
-class CheckOptions:
-    """Settings of `EntailmentChecker`."""
-
-    per_request: int = 5
-    """Most claims in one request; 1 checks them one by one."""
-    quote_chars: int = 160
-    """Most characters of a quote, where the server enforces the schema."""
-    max_windows: int = 64
-    """Most windows of one text; a longer one is `too_long`."""
-    id_rounds: int = 2
-    """How often claims that a reply leaves out are asked for again."""
-    temperature: float = 0.0
-    seed: int = 0
+PARSER_VERSION = "entailment-1"
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """The verdicts of one text on some claims, with all that it took to get them."""
-
-    verdicts: dict[str, ClaimVerdict] = field(default_factory=dict)
-    """One for each claim, keyed by its id and in the order of the claims."""
-    replies: tuple[RawReply, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-    notes: tuple[str, ...] = ()
-    problems: tuple[str, ...] = ()
-    """What went wrong, in words, where a verdict has no label."""
-
-
-class EntailmentChecker:
+class EntailmentChecker(StatementChecker[ClaimVerdict]):
     """Asks a model whether a text entails, contradicts or says nothing of each claim.
 
-    Claims go into requests several at a time. A text that does not fit into the model's context
-    is checked in windows, and a claim's labels are merged: entailed if any window entails it,
-    else contradicted if any contradicts it, else neutral. Evidence that stands in two windows
-    together is not seen; the notes say when a text was split.
+    Labels of a text's windows are merged: entailed if any window entails the claim, else
+    contradicted if any contradicts it, else neutral. A window that could not be checked might have
+    entailed the claim: without it only "entailed" stands.
 
     Args:
         model: whom to ask.
@@ -61,155 +30,33 @@ class EntailmentChecker:
     def __init__(
         self, model: ChatModel, options: CheckOptions | None = None, *, replicate: int = 0
     ) -> None:
-        self._model = model
-        self._options = options or CheckOptions()
-        self._replicate = replicate
-        self._prompt = check_prompt()
-
-    @property
-    def identity(self) -> ModelIdentity:
-        """The model that is asked."""
-        return self._model.identity
-
-    @property
-    def prompts(self) -> dict[str, str]:
-        """Name of each prompt to its SHA-256."""
-        return {"check": self._prompt.sha256}
-
-    @property
-    def sampling(self) -> Sampling:
-        """How replies are sampled; the limit of tokens is that of a full request in ASCII."""
-        options = self._options
-        return Sampling(
-            temperature=options.temperature,
-            seed=options.seed,
-            max_tokens=reply_tokens(options.per_request, options.quote_chars),
-        )
-
-    @property
-    def options(self) -> dict[str, JsonValue]:
-        """Settings and parser version: all else that changes the labels."""
-        settings = {f"check_{name}": value for name, value in asdict(self._options).items()}
-        return {"check_parser": PARSER_VERSION, **settings}
-
-    async def check(
-        self, claims: Sequence[Claim], text: str, *, against: str, question: str = ""
-    ) -> Checked:
-        """Check claims against one text.
-
-        Never raises an `ItemError`: a claim whose check failed has a verdict with the reason
-        instead of a label. A text of white space only says nothing of any claim: neutral, and
-        the model is not asked.
-
-        Args:
-            claims: with unique ids.
-            text: the truth, the answer or a context.
-            against: which of them, as `ClaimVerdict.against` has it.
-            question: what the text answers, for texts such as "Yes."; leave out for contexts.
-
-        Raises:
-            SetupError: the model can't be asked at all.
-        """
-        if not claims:
-            return Checked()
-        if not text.strip():
-            return _silent(claims, against)
-        notes: list[str] = []
-        if len(question.encode("utf-8", "replace")) > self._context():
-            question = ""
-            notes.append(f"the question is too long to stand beside the {against}: left out there")
-        asking = self._asking(text, against, question)
-        batches, too_long = self._batches(claims)
-        opinions = [self._refused(too_long, against)] if too_long else []
-        if batches:
-            try:
-                windows = await self._windows(text, asking, batches)
-            except ItemError as error:
-                kept = [claim for batch in batches for claim in batch]
-                opinions.append(Opinion.failed(kept, error, against))
-            else:
-                if len(windows) > 1:
-                    notes.append(f"the {against} was checked in {len(windows)} windows")
-                work = [asking.ask(batch, window) for window in windows for batch in batches]
-                opinions += await together(work)
-        merged = merge_opinions(opinions)
-        return Checked(
-            verdicts={claim.id: merged.verdicts[claim.id] for claim in claims},
-            replies=merged.replies,
-            usage=merged.usage,
-            notes=tuple(dict.fromkeys((*notes, *merged.notes))),
-            problems=tuple(dict.fromkeys(merged.problems)),
-        )
-
-    def _asking(self, text: str, against: str, question: str) -> Asking:
-        options = self._options
-        # A character of a quote is a token at most, or as many as it has bytes in the text.
-        density = len(text.encode("utf-8", "replace")) / max(1, len(text))
-        return Asking(
-            self._model,
-            options,
-            self._prompt,
-            self._replicate,
-            against,
-            question,
-            int(options.quote_chars * density),
-        )
-
-    def _context(self) -> int:
-        return self._model.capabilities.context_tokens or ASSUMED_CONTEXT_TOKENS
-
-    def _batches(self, claims: Sequence[Claim]) -> tuple[list[list[Claim]], list[Claim]]:
-        """Group claims for one request each, by number and by size; and those that are too long.
-
-        Claims may take a quarter of the context: the text, the rubric and the reply need room.
-        """
-        most = self._context() // 4
-        batches: list[list[Claim]] = []
-        too_long: list[Claim] = []
-        room = 0
-        for claim in claims:
-            size = _tokens(claim.text) + 8
-            if size > most:
-                too_long.append(claim)
-            elif batches and len(batches[-1]) < self._options.per_request and size <= room:
-                batches[-1].append(claim)
-                room -= size
-            else:
-                batches.append([claim])
-                room = most - size
-        return batches, too_long
-
-    def _refused(self, claims: Sequence[Claim], against: str) -> Opinion:
-        what = f"a claim is too long for the model's context of {self._context()} tokens"
-        where = ", ".join(claim.id for claim in claims)
-        todo = "Split the claim or use a model with a longer context"
-        error = ItemError(UnscoredReason.TOO_LONG, what, where=where, todo=todo)
-        return Opinion.failed(claims, error, against)
-
-    async def _windows(
-        self, text: str, asking: Asking, batches: Sequence[Sequence[Claim]]
-    ) -> list[Window]:
-        """Split the text by what the largest request leaves of the context."""
-        options = self._options
-        largest = max(sum(_tokens(claim.text) + 8 for claim in batch) for batch in batches)
-        taken = largest + asking.overhead(max(len(batch) for batch in batches))
-        return await windows_by_tokens(
-            text,
-            max(self._context() - taken, self._context() // 8),
-            self._model.count_tokens,
-            max_windows=options.max_windows,
-            where=asking.against,
-        )
+        super().__init__(_form(), model, options, replicate=replicate)
 
 
-def _silent(claims: Sequence[Claim], against: str) -> Checked:
-    verdicts = {
-        claim.id: ClaimVerdict(claim_id=claim.id, against=against, label=Label.NEUTRAL)
-        for claim in claims
-    }
-    return Checked(verdicts, notes=(f"the {against} is empty: it says nothing of any claim",))
+_RANKS = {Label.ENTAILED: 0, None: 1, Label.CONTRADICTED: 2, Label.NEUTRAL: 3}
 
 
-def _tokens(text: str) -> int:
-    """A cautious estimate, without asking anybody: three bytes a token."""
-    return len(text.encode("utf-8", "replace")) // 3
+@cache
+def _form() -> LabelForm[ClaimVerdict]:
+    return LabelForm(
+        prompt=Prompt.load("basanite.judges", "prompts/entailment"),
+        role="check",
+        noun="claims",
+        parser_version=PARSER_VERSION,
+        fields={"label": tuple(label.value for label in Label)},
+        silent={"label": Label.NEUTRAL.value},
+        verdict=_verdict,
+        failed=_failed,
+        rank=lambda verdict: _RANKS[verdict.label],
+    )
+
+
+def _verdict(
+    claim_id: str, against: str, values: Mapping[str, str], quote: Quote | None
+) -> ClaimVerdict:
+    label = Label(values["label"])
+    return ClaimVerdict(claim_id=claim_id, against=against, label=label, quote=quote)
+
+
+def _failed(claim_id: str, against: str, reason: UnscoredReason) -> ClaimVerdict:
+    return ClaimVerdict(claim_id=claim_id, against=against, unscored_reason=reason)

@@ -4,61 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Generic
 
-from ..errors import ItemError
+from ..errors import ItemError, UnscoredReason
 from ..llm import replies_of, usage_of
-from ..schema import Claim, ClaimVerdict, Label, RawReply, Usage
+from ..schema import RawReply, Usage
+from ._form import LabelForm, Statement, V
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
-    """What one window of a text says of some claims."""
+class Opinion(Generic[V]):
+    """What one window of a text says of some statements."""
 
-    verdicts: dict[str, ClaimVerdict] = field(default_factory=dict)
+    verdicts: dict[str, V] = field(default_factory=dict)
     replies: tuple[RawReply, ...] = ()
     usage: Usage = field(default_factory=Usage)
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    overflown: bool = False
+    """Whether no statement could be asked about, since nothing fits into the model's context."""
 
-    @classmethod
-    def failed(cls, claims: Iterable[Claim], error: ItemError, against: str) -> Opinion:
-        """An opinion without labels: each claim gets the error's reason."""
-        verdicts = {
-            claim.id: ClaimVerdict(claim_id=claim.id, against=against, unscored_reason=error.reason)
-            for claim in claims
-        }
-        return cls(verdicts, replies_of(error), usage_of(error), problems=(str(error),))
-
-    def __add__(self, other: Opinion) -> Opinion:
-        """Join opinions on different claims."""
+    def __add__(self, other: Opinion[V]) -> Opinion[V]:
+        """Join opinions on different statements."""
+        parts = [one for one in (self, other) if one.verdicts]
         return Opinion(
             self.verdicts | other.verdicts,
             self.replies + other.replies,
             self.usage + other.usage,
             self.notes + other.notes,
             self.problems + other.problems,
+            bool(parts) and all(one.overflown for one in parts),
         )
 
 
-def merge_opinions(opinions: Sequence[Opinion]) -> Opinion:
-    """Merge opinions of several windows, claim by claim.
+def failed_opinion(
+    form: LabelForm[V], statements: Iterable[Statement], error: ItemError, against: str
+) -> Opinion[V]:
+    """Make an opinion without labels: each statement gets the error's reason."""
+    verdicts = {one.id: form.failed(one.id, against, error.reason) for one in statements}
+    return Opinion(
+        verdicts,
+        replies_of(error),
+        usage_of(error),
+        problems=(str(error),),
+        overflown=error.reason is UnscoredReason.CONTEXT_OVERFLOW,
+    )
 
-    Entailed if any window entails the claim, else contradicted if any contradicts it, else
-    neutral. A window that could not be checked might have entailed the claim: without it only
-    "entailed" stands.
-    """
+
+def merge_opinions(form: LabelForm[V], opinions: Sequence[Opinion[V]]) -> Opinion[V]:
+    """Merge opinions of several windows, statement by statement, by the form's ranks."""
     if len(opinions) == 1:
         return opinions[0]
     whole = sum(opinions[1:], opinions[0])
-    given: dict[str, list[ClaimVerdict]] = {}
+    given: dict[str, list[V]] = {}
     for opinion in opinions:
-        for claim_id, verdict in opinion.verdicts.items():
-            given.setdefault(claim_id, []).append(verdict)
-    return replace(whole, verdicts={key: min(some, key=_rank) for key, some in given.items()})
-
-
-_RANKS = {Label.ENTAILED: 0, None: 1, Label.CONTRADICTED: 2, Label.NEUTRAL: 3}
-
-
-def _rank(verdict: ClaimVerdict) -> int:
-    return _RANKS[verdict.label]
+        for name, verdict in opinion.verdicts.items():
+            given.setdefault(name, []).append(verdict)
+    verdicts = {name: min(some, key=form.rank) for name, some in given.items()}
+    overflown = all(opinion.overflown for opinion in opinions)
+    return replace(whole, verdicts=verdicts, overflown=overflown)

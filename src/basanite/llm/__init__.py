@@ -18,10 +18,20 @@ if TYPE_CHECKING:
     from ._langchain import LangChainModel, as_chat_model
     from ._open import open_model
     from ._probe import open_endpoint
-    from ._prompt import Prompt, fence
+    from ._prompt import Prompt, fence, fence_mark
     from ._types import Capabilities, ChatModel, Completion, Message, Request, TokenLogprob
+    from ._windows import (
+        ASSUMED_CONTEXT_TOKENS,
+        Window,
+        check_window_count,
+        sentence_spans,
+        together,
+        windows_by_chars,
+        windows_by_tokens,
+    )
 
 _HOMES = {
+    "ASSUMED_CONTEXT_TOKENS": "_windows",
     "Asked": "_ask",
     "CacheMode": "_config",
     "CachedModel": "_cache",
@@ -39,16 +49,23 @@ _HOMES = {
     "Request": "_types",
     "RetryPolicy": "_config",
     "TokenLogprob": "_types",
+    "Window": "_windows",
     "as_chat_model": "_langchain",
     "ask": "_ask",
+    "check_window_count": "_windows",
     "fence": "_prompt",
+    "fence_mark": "_prompt",
     "find_model": "_embedded",
     "install_model": "_embedded",
     "open_endpoint": "_probe",
     "open_model": "_open",
     "read_json": "_jsontext",
     "replies_of": "_ask",
+    "sentence_spans": "_windows",
+    "together": "_windows",
     "usage_of": "_ask",
+    "windows_by_chars": "_windows",
+    "windows_by_tokens": "_windows",
 }
 
 
@@ -62,6 +79,7 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = [
+    "ASSUMED_CONTEXT_TOKENS",
     "Asked",
     "CacheMode",
     "CachedModel",
@@ -79,14 +97,21 @@ __all__ = [
     "Request",
     "RetryPolicy",
     "TokenLogprob",
+    "Window",
     "as_chat_model",
     "ask",
+    "check_window_count",
     "fence",
+    "fence_mark",
     "find_model",
     "install_model",
     "open_endpoint",
     "open_model",
     "read_json",
     "replies_of",
+    "sentence_spans",
+    "together",
     "usage_of",
+    "windows_by_chars",
+    "windows_by_tokens",
 ]

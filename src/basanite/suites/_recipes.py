@@ -69,7 +69,7 @@ class LexicalRecipe:
 def _extractor(model: ChatModel, options: ClaimsOptions) -> Extractor:
     if options.claims_by == "sentences":
         return SentenceSplitter()
-    return ClaimExtractor(model, ExtractOptions(triplets=options.triplets))
+    return ClaimExtractor(model, ExtractOptions(form="triplets" if options.triplets else "claims"))
 
 
 def _valid(source: InputFile) -> Iterable[Answer]:
