@@ -13,7 +13,8 @@ import typer
 
 from . import _options as opt
 from ._console import print_json, reported, stderr
-from ._judge import EMBEDDED_CONCURRENCY, RunOptions, judge_claims, judge_lexical, scan
+from ._judging import RunOptions, judge_by_models, judge_lexical, scan
+from ._models import EMBEDDED_CONCURRENCY, JudgeModels
 
 if TYPE_CHECKING:
     from ..llm import ModelSpec
@@ -72,7 +73,7 @@ async def _judge_both(
     source: InputFile, spec: ModelSpec, out: Path, seconds: float, *, quiet: bool
 ) -> None:
     from ..runs import Limits
-    from ..suites import ClaimsOptions
+    from ..suites import ClaimsRecipe
 
     # A demo is run again and again: what the runs hold already is kept and gone on with.
     shared = RunOptions(out / "lexical", resume=True, max_unscored=1.0, quiet=quiet)
@@ -81,4 +82,5 @@ async def _judge_both(
         concurrency=spec.concurrency, run_seconds=max(seconds, 0.001), at_least=_AT_LEAST
     )
     timed = replace(shared, out=out / "claims", limits=limits, cache="use")
-    await judge_claims(source, spec, ClaimsOptions(), timed)
+    models = JudgeModels({"check": spec}, "check")
+    await judge_by_models(source, models, lambda by: ClaimsRecipe(by["check"]), timed)

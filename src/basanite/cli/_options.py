@@ -37,6 +37,26 @@ Endpoint = Annotated[
         show_default=False,
     ),
 ]
+Endpoints = Annotated[
+    list[str],
+    typer.Option(
+        help="URL of an OpenAI-compatible server (vLLM, llama.cpp, Ray Serve, …), or 'embedded'; "
+        "ROLE=URL for one role of the judge.",
+        envvar="BASANITE_ENDPOINT",
+        metavar="URL|embedded",
+        show_default=False,
+    ),
+]
+ModelNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Model name; may be left out where the endpoint has one model. ROLE=NAME for one role "
+        "(extract, check); may be given several times.",
+        envvar="BASANITE_MODEL",
+        metavar="NAME",
+        show_default=False,
+    ),
+]
 ModelName = Annotated[
     str | None,
     typer.Option(

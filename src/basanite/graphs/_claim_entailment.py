@@ -32,7 +32,7 @@ from ..judges import (
     primary_score,
     unscored,
 )
-from ..llm import replies_of, together, usage_of
+from ..llm import together
 from ..schema import (
     Answer,
     Claim,
@@ -40,9 +40,10 @@ from ..schema import (
     Fingerprint,
 )
 from ._as_judge import JudgeProfile
-from ._claim_state import blank_text, checked, dumped, given_claims, joined, outcomes_of
+from ._claim_state import checked, given_claims, outcomes_of
 from ._plan import JudgePlan
 from ._state import JudgeState
+from ._updates import blank_text, dumped, failed_side, joined
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -157,12 +158,7 @@ class _Nodes:
                     subject.answer, side=side, question=subject.question
                 )
         except ItemError as error:
-            return {
-                "missing": {side: error.reason.value},
-                "problems": [f"claims of the {side}: {error}"],
-                "replies": [reply.model_dump(mode="json") for reply in replies_of(error)],
-                "usage": usage_of(error).model_dump(),
-            }
+            return failed_side(side, "claims", error)
         return {
             "claims": [claim.model_dump(mode="json") for claim in extraction.claims],
             "replies": [reply.model_dump(mode="json") for reply in extraction.replies],

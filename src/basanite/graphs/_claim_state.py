@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from ..errors import UnscoredReason
 from ..extractors import Side
 from ..judges import Checked, ClaimOutcomes, Outcome
-from ..schema import Answer, Claim, ClaimVerdict, Label, Score, Usage
-from ._state import Json, JudgeState, add_usage
-
-
-def blank_text(subject: Json) -> tuple[UnscoredReason, str] | None:
-    """Why a subject can't be judged at all, if so."""
-    if not str(subject["answer"]).strip():
-        return UnscoredReason.EMPTY_ANSWER, "the answer holds nothing but white space"
-    if not str(subject["truth"]).strip():
-        return UnscoredReason.INVALID_ROW, "the truth holds nothing but white space"
-    return None
+from ..schema import Answer, Claim, ClaimVerdict, Label, Usage
+from ._state import Json, JudgeState
+from ._updates import filled
 
 
 def given_claims(subject: Answer, side: Side) -> list[Claim] | None:
@@ -32,30 +23,11 @@ def given_claims(subject: Answer, side: Side) -> list[Claim] | None:
     ]
 
 
-def joined(updates: Sequence[JudgeState]) -> JudgeState:
-    """Join what ran at the same time, in a fixed order, into one update of the state."""
-    usage: Json = {}
-    missing: dict[str, str] = {}
-    for update in updates:
-        usage = add_usage(usage, update.get("usage", {}))
-        missing |= update.get("missing", {})
-    return _filled(
-        {
-            "claims": [claim for update in updates for claim in update.get("claims", [])],
-            "replies": [reply for update in updates for reply in update.get("replies", [])],
-            "usage": usage,
-            "notes": [note for update in updates for note in update.get("notes", [])],
-            "problems": [text for update in updates for text in update.get("problems", [])],
-            "missing": missing,
-        }
-    )
-
-
 def checked(parts: Sequence[Checked[ClaimVerdict]], given: Sequence[Claim]) -> JudgeState:
     """Turn verdicts, and the claims that the input gave, into an update of the state."""
     usage = sum((part.usage for part in parts[1:]), parts[0].usage) if parts else Usage()
     verdicts = [verdict for part in parts for verdict in part.verdicts.values()]
-    return _filled(
+    return filled(
         {
             "claims": [claim.model_dump(mode="json") for claim in given],
             "verdicts": [verdict.model_dump(mode="json") for verdict in verdicts],
@@ -65,11 +37,6 @@ def checked(parts: Sequence[Checked[ClaimVerdict]], given: Sequence[Claim]) -> J
             "problems": [problem for part in parts for problem in part.problems],
         }
     )
-
-
-def _filled(update: JudgeState) -> JudgeState:
-    """Leave empty parts out: each part that a node writes costs time."""
-    return cast(JudgeState, {name: value for name, value in update.items() if value})
 
 
 def outcomes_of(state: JudgeState, sides: Sequence[Side], width: int | None) -> ClaimOutcomes:
@@ -116,13 +83,3 @@ def _outcome(verdict: Json) -> Outcome:
     if label is None:
         return UnscoredReason(str(verdict["unscored_reason"]))
     return Label(str(label))
-
-
-def dumped(scores: dict[str, Score]) -> Json:
-    # By hand: this runs eleven times per item.
-    return {
-        name: {"value": score.value}
-        if score.unscored_reason is None
-        else {"unscored_reason": score.unscored_reason.value}
-        for name, score in scores.items()
-    }

@@ -34,6 +34,10 @@ class JudgeState(TypedDict, total=False):
     """`Claim`s, as dumped."""
     verdicts: Annotated[list[Json], operator.add]
     """`ClaimVerdict`s, as dumped."""
+    facts: Annotated[list[Json], operator.add]
+    """`Fact`s, as dumped."""
+    fact_verdicts: Annotated[list[Json], operator.add]
+    """`FactVerdict`s, as dumped."""
     replies: Annotated[list[Json], operator.add]
     """`RawReply`s, as dumped, failed attempts included."""
     usage: Annotated[Json, add_usage]
@@ -44,5 +48,9 @@ class JudgeState(TypedDict, total=False):
     """What went wrong, in words."""
     missing: Annotated[dict[str, str], join]
     """Parts that could not be made, each with its `UnscoredReason`."""
+    probabilities: dict[str, float]
+    """Probability of each valid value, where the score is made of them."""
+    probability_mass: float
+    """Share of the model's probability that fell on valid values, where that is known."""
     scores: Json
     """`Score`s by name, as dumped."""

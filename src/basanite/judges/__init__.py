@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._checker import EntailmentChecker
     from ._checking import Checked, CheckOptions
+    from ._fact_scores import (
+        FACT_SCORES,
+        FactOutcome,
+        FactOutcomes,
+        complete_rating,
+        fact_scores,
+        literal_rating,
+    )
     from ._labeller import FactLabeller
     from ._lexical import LexicalForm, LexicalJudge
     from ._protocol import Judge
     from ._quotes import QuoteSource
     from ._ragchecker import aggregate_ragchecker, ragchecker_metrics
     from ._ragchecker_file import ragchecker_file
+    from ._rating import RATING_SCORES, Rated, Rater, RatingMode, RatingOptions
+    from ._rating_reading import ReadRating, Scale, read_rating
     from ._scores import (
         CLAIM_SCORES,
         ClaimOutcomes,
@@ -26,43 +36,71 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "CLAIM_SCORES": "_scores",
+    "FACT_SCORES": "_fact_scores",
+    "RATING_SCORES": "_rating",
     "CheckOptions": "_checking",
     "Checked": "_checking",
     "ClaimOutcomes": "_scores",
     "Direction": "_scores",
     "EntailmentChecker": "_checker",
     "FactLabeller": "_labeller",
+    "FactOutcome": "_fact_scores",
+    "FactOutcomes": "_fact_scores",
     "Judge": "_protocol",
     "LexicalForm": "_lexical",
     "LexicalJudge": "_lexical",
     "Outcome": "_scores",
     "QuoteSource": "_quotes",
+    "Rated": "_rating",
+    "Rater": "_rating",
+    "RatingMode": "_rating",
+    "RatingOptions": "_rating",
+    "ReadRating": "_rating_reading",
+    "Scale": "_rating_reading",
     "aggregate_ragchecker": "_ragchecker",
     "claim_scores": "_scores",
+    "complete_rating": "_fact_scores",
+    "fact_scores": "_fact_scores",
+    "literal_rating": "_fact_scores",
     "primary_score": "_scores",
     "ragchecker_file": "_ragchecker_file",
     "ragchecker_metrics": "_ragchecker",
+    "read_rating": "_rating_reading",
     "unscored": "_scores",
 }
 
 __all__ = [
     "CLAIM_SCORES",
+    "FACT_SCORES",
+    "RATING_SCORES",
     "CheckOptions",
     "Checked",
     "ClaimOutcomes",
     "Direction",
     "EntailmentChecker",
     "FactLabeller",
+    "FactOutcome",
+    "FactOutcomes",
     "Judge",
     "LexicalForm",
     "LexicalJudge",
     "Outcome",
     "QuoteSource",
+    "Rated",
+    "Rater",
+    "RatingMode",
+    "RatingOptions",
+    "ReadRating",
+    "Scale",
     "aggregate_ragchecker",
     "claim_scores",
+    "complete_rating",
+    "fact_scores",
+    "literal_rating",
     "primary_score",
     "ragchecker_file",
     "ragchecker_metrics",
+    "read_rating",
     "unscored",
 ]
 

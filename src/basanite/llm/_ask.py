@@ -69,6 +69,7 @@ async def ask(
     parse: Callable[[object], T],
     *,
     reasks: int = 2,
+    as_text: bool = False,
 ) -> Asked[T]:
     """Ask a model and read its reply, with bounded repairs.
 
@@ -83,6 +84,7 @@ async def ask(
         request: what to ask first.
         parse: turns the reply into a value; must not be satisfied with half an answer.
         reasks: most corrections; 0 takes the first reply or none.
+        as_text: give `parse` the text also where the request has a schema; it reads the JSON.
 
     Raises:
         CallError: as from the model.
@@ -96,7 +98,7 @@ async def ask(
     while True:
         completion = await _complete(model, current, record, failure)
         try:
-            value = _read(completion, current, parse)
+            value = _read(completion, current, parse, as_text=as_text)
         except ReplyError as error:
             failure = error
         else:
@@ -130,7 +132,9 @@ async def _complete(
     return completion
 
 
-def _read(completion: Completion, request: Request, parse: Callable[[object], T]) -> T:
+def _read(
+    completion: Completion, request: Request, parse: Callable[[object], T], *, as_text: bool
+) -> T:
     text = completion.text
     if completion.finish_reason == "length":
         limit = request.sampling.max_tokens
@@ -142,7 +146,7 @@ def _read(completion: Completion, request: Request, parse: Callable[[object], T]
     if not text.strip():
         raise ReplyError(UnscoredReason.REPLY_EMPTY, "the reply is empty")
     try:
-        return parse(text if request.schema is None else read_json(text))
+        return parse(text if as_text or request.schema is None else read_json(text))
     except ReplyError:
         raise
     except (ValueError, RecursionError) as error:

@@ -62,6 +62,8 @@ class Manifest(Environment):
     model."""
     capabilities: dict[str, JsonValue] = Field(default_factory=dict)
     """What the endpoint was found to offer."""
+    endpoints: dict[str, str] = Field(default_factory=dict)
+    """Role in the judge (`extract`, `check`, `rate`) to its model's endpoint, written as above."""
     input: InputInfo
     limits: dict[str, JsonValue] = Field(default_factory=dict)
     cache: str = "off"
@@ -73,6 +75,11 @@ class Manifest(Environment):
     @classmethod
     def _without_secrets(cls, url: str | None) -> str | None:
         return None if url is None else public_url(url)
+
+    @field_validator("endpoints")
+    @classmethod
+    def _all_without_secrets(cls, urls: dict[str, str]) -> dict[str, str]:
+        return {role: public_url(url) for role, url in urls.items()}
 
 
 def public_url(url: str) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from ._judging import JudgeJob, JudgeRun, Recipe, judge_file
-from ._recipes import ClaimsOptions, ClaimsRecipe, LexicalRecipe
+from ._recipes import ClaimsOptions, ClaimsRecipe, FactsRecipe, LexicalRecipe, RatingRecipe
 
 __all__ = [
     "ClaimsOptions",
     "ClaimsRecipe",
+    "FactsRecipe",
     "JudgeJob",
     "JudgeRun",
     "LexicalRecipe",
+    "RatingRecipe",
     "Recipe",
     "judge_file",
 ]

@@ -61,7 +61,10 @@ class JudgeJob:
     cache: str = "off"
     """Cache mode of the model, for the manifest."""
     endpoint: str | None = None
+    """Of the model whose labels make the scores."""
     capabilities: Mapping[str, JsonValue] = field(default_factory=dict)
+    endpoints: Mapping[str, str] = field(default_factory=dict)
+    """Role of each model to its endpoint."""
     ledger_url: str | None = None
     fsync: bool = False
 
@@ -190,6 +193,7 @@ def _manifest(job: JudgeJob, fingerprint: Fingerprint) -> Manifest:
         fingerprint_digest=fingerprint.digest,
         endpoint=job.endpoint,
         capabilities=dict(job.capabilities),
+        endpoints=dict(job.endpoints),
         input=InputInfo(path=str(job.input.path), sha256=job.input.sha256, rows=job.input.rows),
         limits=asdict(job.limits),
         cache=job.cache,

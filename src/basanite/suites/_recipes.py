@@ -7,8 +7,25 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..extractors import ClaimExtractor, ExtractOptions, Extractor, LedgerClaims, SentenceSplitter
-from ..graphs import ClaimParts, as_judge, claim_entailment_plan
-from ..judges import CheckOptions, Direction, EntailmentChecker, Judge, LexicalForm, LexicalJudge
+from ..graphs import (
+    ClaimParts,
+    FactParts,
+    RatingParts,
+    as_judge,
+    claim_entailment_plan,
+    geval_plan,
+)
+from ..judges import (
+    CheckOptions,
+    Direction,
+    EntailmentChecker,
+    FactLabeller,
+    Judge,
+    LexicalForm,
+    LexicalJudge,
+    Rater,
+    RatingOptions,
+)
 from ..llm import ChatModel
 from ..schema import Answer, Fingerprint
 from ..store import InputFile, RunFolder
@@ -32,14 +49,22 @@ class ClaimsRecipe:
     """The claims judge over a model; the truths' claims are frozen in the run's ledger.
 
     Args:
-        model: extracts and checks claims.
+        model: checks claims.
         options: see `ClaimsOptions`.
+        extract: takes claims out of texts; None takes the same model.
     """
 
-    def __init__(self, model: ChatModel, options: ClaimsOptions | None = None) -> None:
+    def __init__(
+        self,
+        model: ChatModel,
+        options: ClaimsOptions | None = None,
+        *,
+        extract: ChatModel | None = None,
+    ) -> None:
         options = options or ClaimsOptions()
         checker = EntailmentChecker(model, CheckOptions(per_request=options.per_request))
-        self._parts = ClaimParts(_extractor(model, options), checker, direction=options.direction)
+        extractor = _extractor(extract or model, options)
+        self._parts = ClaimParts(extractor, checker, direction=options.direction)
         self._profile = self._parts.profile()
 
     @property
@@ -49,6 +74,54 @@ class ClaimsRecipe:
     def judge_in(self, folder: RunFolder) -> Judge:
         parts = replace(self._parts, store=LedgerClaims(folder.ledger, folder.run))
         return as_judge(claim_entailment_plan(parts), self._profile)
+
+
+class FactsRecipe:
+    """`geval` over facts; the truths' facts are frozen in the run's ledger.
+
+    Args:
+        model: labels and checks facts.
+        extract: takes facts out of texts; None takes the same model.
+    """
+
+    def __init__(self, model: ChatModel, *, extract: ChatModel | None = None) -> None:
+        self._parts = FactParts(
+            ClaimExtractor(extract or model, ExtractOptions(form="facts")),
+            FactLabeller(model),
+            EntailmentChecker(model),
+        )
+        self._profile = self._parts.profile()
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self._profile.fingerprint
+
+    def judge_in(self, folder: RunFolder) -> Judge:
+        parts = replace(self._parts, store=LedgerClaims(folder.ledger, folder.run))
+        return as_judge(geval_plan(parts), self._profile)
+
+
+class RatingRecipe:
+    """`geval` by a rating.
+
+    Args:
+        model: rates.
+        options: see `RatingOptions`.
+
+    Raises:
+        CapabilityError: the mode needs log probabilities and the model gives none.
+    """
+
+    def __init__(self, model: ChatModel, options: RatingOptions | None = None) -> None:
+        self._parts = RatingParts(Rater(model, options))
+        self._profile = self._parts.profile()
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self._profile.fingerprint
+
+    def judge_in(self, folder: RunFolder) -> Judge:
+        return as_judge(geval_plan(self._parts), self._profile)
 
 
 class LexicalRecipe:
