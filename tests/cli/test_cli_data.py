@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from support.command import basanite, row, write_rows
 from support.mock_endpoint import MockEndpoint
+from support.reference import reference
 
 
 @pytest.fixture
@@ -29,10 +29,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def published() -> dict[str, object]:
-    folder = os.environ.get("BASANITE_REFERENCE_DATA")
-    if not folder:
-        pytest.skip("needs reference data: set BASANITE_REFERENCE_DATA to its folder")
-    text = (Path(folder) / "ragchecker" / "checking_outputs.json").read_text(encoding="utf-8")
+    text = reference("ragchecker/checking_outputs.json").read_text(encoding="utf-8")
     value = json.loads(text)
     assert isinstance(value, dict)
     return value

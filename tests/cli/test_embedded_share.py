@@ -5,7 +5,6 @@ These take minutes. What they show is the way through the command line, not how 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
@@ -18,6 +17,7 @@ from basanite.store import InputFile, RunFolder
 from support.command import Done, basanite
 from support.embedded import need_model
 from support.fake_runs import make_answer, make_judgment
+from support.reference import reference
 
 LEAST_SHARE = 0.9
 
@@ -100,10 +100,7 @@ def test_the_example_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_the_reference_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = os.environ.get("BASANITE_REFERENCE_DATA")
-    if not data:
-        pytest.skip("BASANITE_REFERENCE_DATA is not set: no reference file to judge")
-    source = Path(data) / "ragchecker" / "checking_inputs.json"
+    source = reference("ragchecker/checking_inputs.json")
     done = judge(source, tmp_path / "run")
     check(done, source, tmp_path / "run", capsys)
     coverage = done.json()["coverage"]

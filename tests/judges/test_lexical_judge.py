@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from hypothesis import strategies as st
 from basanite.errors import InputError, UnscoredReason
 from basanite.judges import Judge, LexicalForm, LexicalJudge
 from basanite.schema import Answer
+from support.reference import reference
 
 
 def answer(text: str, truth: str, name: str = "x") -> Answer:
@@ -137,10 +136,7 @@ async def test_ten_megabytes_are_no_trouble() -> None:
 
 
 def pairs() -> list[dict[str, Any]]:
-    folder = os.environ.get("BASANITE_REFERENCE_DATA")
-    if not folder:
-        pytest.skip("BASANITE_REFERENCE_DATA is not set: no reference data to compare with")
-    path = Path(folder) / "ragchecker" / "meta_eval_pairs_half.jsonl"
+    path = reference("ragchecker/meta_eval_pairs_half.jsonl")
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,6 +11,7 @@ from hypothesis import strategies as st
 
 from basanite.errors import InputError
 from basanite.judges import aggregate_ragchecker, ragchecker_file, ragchecker_metrics
+from support.reference import reference
 
 LABELS = ("Entailment", "Neutral", "Contradiction")
 NAMES = (
@@ -20,13 +19,6 @@ NAMES = (
     *("noise_sensitivity_in_relevant", "noise_sensitivity_in_irrelevant", "hallucination"),
     *("self_knowledge", "faithfulness"),
 )
-
-
-def reference_data() -> Path:
-    folder = os.environ.get("BASANITE_REFERENCE_DATA")
-    if not folder:
-        pytest.skip("BASANITE_REFERENCE_DATA is not set: no reference data to compare with")
-    return Path(folder)
 
 
 def brute_force(r: list[str], g: list[str], a: list[list[str]], s: list[list[str]]) -> list[float]:
@@ -122,7 +114,7 @@ def test_each_claim_is_in_exactly_one_class(table: Table) -> None:
 
 
 def test_the_33_published_numbers_come_out_without_the_files_own_metrics() -> None:
-    path = reference_data() / "ragchecker" / "checking_outputs.json"
+    path = reference("ragchecker/checking_outputs.json")
     file = json.loads(path.read_text(encoding="utf-8"))
     published = file.pop("metrics")
     per_item = [item.pop("metrics") for item in file["results"]]

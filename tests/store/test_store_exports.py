@@ -20,6 +20,7 @@ from basanite.store import (
     export_parquet,
     export_ragchecker,
 )
+from support.reference import reference
 from support.store_samples import (
     make_answer,
     make_claim,
@@ -196,10 +197,7 @@ def _judgment_of(entry: dict[str, list[str]]) -> Judgment:
 
 
 def test_ragcheckers_published_labels_come_through(folder: RunFolder, tmp_path: Path) -> None:
-    data = os.environ.get("BASANITE_REFERENCE_DATA")
-    if not data:
-        pytest.skip("needs BASANITE_REFERENCE_DATA, the folder of the published data")
-    published = Path(data) / "ragchecker" / "checking_outputs.json"
+    published = reference("ragchecker/checking_outputs.json")
     entries = json.loads(published.read_bytes())["results"]
     rows = InputFile.scan(published).answers()
     for entry, (_, row) in zip(entries, rows, strict=True):
