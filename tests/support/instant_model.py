@@ -19,6 +19,8 @@ class InstantModel:
     answer: Answering
     context_tokens: int | None = 4096
     name: str = "instant"
+    logprobs: bool | None = None
+    """Whether it says that it gives log probabilities."""
     requests: list[Request] = field(default_factory=list)
     counted: list[int] = field(default_factory=list)
     """Lengths of the texts whose tokens were counted."""
@@ -30,7 +32,9 @@ class InstantModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(json_schema=True, context_tokens=self.context_tokens)
+        return Capabilities(
+            json_schema=True, logprobs=self.logprobs, context_tokens=self.context_tokens
+        )
 
     async def complete(self, request: Request) -> Completion:
         self.requests.append(request)
