@@ -10,11 +10,16 @@ from typing import Any
 
 import pytest
 
-from basanite.errors import InputError
+from basanite.errors import CapabilityError, InputError
 from basanite.schema import Answer
-from support.mock_endpoint import MockEndpoint
+from support.mock_endpoint import MockConfig, MockEndpoint
 
 ROOT = Path(__file__).resolve().parents[2]
+SUBJECT = {
+    "subject": Answer(
+        id="i", question="q", answer="A rises.", truth="A falls.", truth_claims=("A falls.",)
+    ).model_dump(mode="json")
+}
 LISTED = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))
 
 
@@ -30,7 +35,7 @@ def load(target: str) -> AbstractAsyncContextManager[Any]:
 
 
 def test_the_list() -> None:
-    assert "claim_entailment" in LISTED["graphs"]
+    assert set(LISTED["graphs"]) == {"claim_entailment", "geval"}
     assert LISTED["dependencies"] == ["."]
 
 
@@ -38,17 +43,46 @@ def test_the_list() -> None:
 async def test_each_factory_gives_a_graph_that_runs(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = Answer(
-        id="i", question="q", answer="A rises.", truth="A falls.", truth_claims=("A falls.",)
-    )
     with MockEndpoint() as mock:
         monkeypatch.setenv("BASANITE_ENDPOINT", mock.url)
         monkeypatch.setenv("BASANITE_MODEL", "mock-model")
         async with load(LISTED["graphs"][name]) as graph:
             assert graph.checkpointer is None
-            state = await graph.ainvoke({"subject": answer.model_dump(mode="json")})
-    assert state["scores"]["recall"]["value"] in {0.0, 1.0}
+            state = await graph.ainvoke(SUBJECT)
+    primary = {"claim_entailment": "recall", "geval": "rating"}[name]
+    assert 0 <= state["scores"][primary]["value"] <= 5
     assert state["usage"]["calls"] >= 3
+
+
+@pytest.mark.parametrize(
+    ("mode", "calls"), [("facts", 4), ("sampled", 5), ("", 4)], ids=["facts", "sampled", "unset"]
+)
+async def test_modes_of_geval(mode: str, calls: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BASANITE_GEVAL_MODE", mode)
+    with MockEndpoint() as mock:
+        monkeypatch.setenv("BASANITE_ENDPOINT", mock.url)
+        async with load(LISTED["graphs"]["geval"]) as graph:
+            state = await graph.ainvoke(SUBJECT)
+    assert 1 <= state["scores"]["rating"]["value"] <= 5
+    assert state["usage"]["calls"] == calls
+
+
+async def test_a_mode_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BASANITE_GEVAL_MODE", "vibes")
+    with pytest.raises(InputError, match="facts, rating or sampled"):
+        async with load(LISTED["graphs"]["geval"]):
+            pass
+
+
+async def test_a_rating_by_an_endpoint_without_log_probabilities(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BASANITE_GEVAL_MODE", "rating")
+    with MockEndpoint(MockConfig(logprobs=False)) as mock:
+        monkeypatch.setenv("BASANITE_ENDPOINT", mock.url)
+        with pytest.raises(CapabilityError, match="sampled"):
+            async with load(LISTED["graphs"]["geval"]):
+                pass
 
 
 async def test_without_an_endpoint_it_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
