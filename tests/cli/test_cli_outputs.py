@@ -80,7 +80,7 @@ def test_limits_without_end_are_refused(run: Path) -> None:
 
 
 def test_credentials_of_an_address_are_in_no_manifest() -> None:
-    from basanite.cli._judge import shown_command
+    from basanite.cli._judging import shown_command
 
     for address in (
         "http://token@host/v1",

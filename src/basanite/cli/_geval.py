@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -58,19 +59,34 @@ def geval(
         ),
     ] = None,
     least_mass: Annotated[
-        float,
+        float | None,
         typer.Option(
             min=0.0,
             max=1.0,
-            help="Rating: smallest share of the probability that must fall on valid digits.",
+            help="Rating: smallest share of the probability that must fall on valid digits; 0.5 "
+            "where not given.",
+            show_default=False,
         ),
-    ] = 0.5,
+    ] = None,
     samples: Annotated[
-        int, typer.Option(min=1, max=100, help="Sampled: ratings per item.", metavar="N")
-    ] = 5,
+        int | None,
+        typer.Option(
+            min=1,
+            max=100,
+            help="Sampled: ratings per item; 5 where not given.",
+            metavar="N",
+            show_default=False,
+        ),
+    ] = None,
     temperature: Annotated[
-        float, typer.Option(min=0.0, max=2.0, help="Sampled: of the ratings.")
-    ] = 1.0,
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=2.0,
+            help="Sampled: of the ratings; 1 where not given.",
+            show_default=False,
+        ),
+    ] = None,
     max_unscored: opt.MaxUnscored = 0.05,
     item_seconds: opt.ItemSeconds = 600.0,
     attempt_seconds: opt.AttemptSeconds = 180.0,
@@ -82,19 +98,19 @@ def geval(
     quiet: opt.Quiet = False,
 ) -> int:
     """Judge by G-Eval, from 1 to 5: over atomic facts (HeurekaBench), or by a rating."""
-    from ..judges import RatingOptions
     from ..suites import FactsRecipe, RatingRecipe
 
     facts = mode is ModeChoice.FACTS
-    options = RatingOptions(
-        mode="sampled" if mode is ModeChoice.SAMPLED else "weighted",
-        reasoning=reasoning,
-        criteria=None if criteria is None else _read_criteria(criteria),
-        least_mass=least_mass,
-        samples=samples,
-        temperature=temperature,
+    options = _rating_options(
+        mode,
+        {
+            "reasoning": reasoning or None,
+            "criteria": None if criteria is None else _read_criteria(criteria),
+            "least_mass": least_mass,
+            "samples": samples,
+            "temperature": temperature,
+        },
     )
-    _refuse_strays(mode, options)
     concurrency = concurrency_for(endpoint, concurrency)
     models = models_of(
         endpoint,
@@ -121,13 +137,28 @@ def geval(
     return asyncio.run(judge_by_models(scan(source), models, recipe_of, run))
 
 
-def _refuse_strays(mode: ModeChoice, options: RatingOptions) -> None:
-    """Refuse settings of a rating in the mode that reads none: they would change nothing."""
-    if mode is ModeChoice.FACTS and (options.reasoning or options.criteria is not None):
-        raise InputError(
-            "--reasoning and --criteria are for a rating; facts are labelled by a fixed rubric",
-            todo="Leave them out, or take --mode rating or sampled",
-        )
+_READ_IN = {
+    "reasoning": (ModeChoice.RATING, ModeChoice.SAMPLED),
+    "criteria": (ModeChoice.RATING, ModeChoice.SAMPLED),
+    "least_mass": (ModeChoice.RATING,),
+    "samples": (ModeChoice.SAMPLED,),
+    "temperature": (ModeChoice.SAMPLED,),
+}
+"""The modes that read a setting of a rating; in another it would change nothing."""
+
+
+def _rating_options(mode: ModeChoice, settings: Mapping[str, Any]) -> RatingOptions:
+    """Make the options of the settings that were given, or refuse one that the mode never reads."""
+    from ..judges import RatingOptions
+
+    given = {name: value for name, value in settings.items() if value is not None}
+    for name in given:
+        if mode not in _READ_IN[name]:
+            raise InputError(
+                f"--{name.replace('_', '-')} changes nothing in the mode {mode.value}",
+                todo=f"Leave it out, or take --mode {' or '.join(_READ_IN[name])}",
+            )
+    return RatingOptions(mode="sampled" if mode is ModeChoice.SAMPLED else "weighted", **given)
 
 
 def _read_criteria(file: Path) -> str:
