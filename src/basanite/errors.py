@@ -36,6 +36,8 @@ class UnscoredReason(StrEnum):
     """The text states nothing that could be checked, so a share over its claims is undefined."""
     NO_CONTEXTS = "no_contexts"
     """The score needs retrieved contexts and the item has none."""
+    AMBIGUOUS_CHOICE = "ambiguous_choice"
+    """The answer does not say clearly which of the options it chooses, or names none of them."""
     UNDEFINED = "undefined"
     """The score's denominator is empty for this item."""
     NOT_REQUESTED = "not_requested"

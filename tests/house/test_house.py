@@ -196,11 +196,11 @@ def test_ci_script_can_be_run() -> None:
 
 def test_documents_name_every_score_and_every_reason() -> None:
     from basanite.errors import UnscoredReason
-    from basanite.judges import CLAIM_SCORES
+    from basanite.judges import CHOICE_SCORES, CLAIM_SCORES
 
     text = (ROOT / "docs" / "judging.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` (\|.*)$", text, flags=re.MULTILINE))
-    assert not [name for name in CLAIM_SCORES if name not in rows]
+    assert not [name for name in (*CLAIM_SCORES, *CHOICE_SCORES) if name not in rows]
     for reason in UnscoredReason:
         assert reason.value in rows, reason
         assert ("| outside |" in rows[reason.value]) is reason.outside, reason

@@ -10,6 +10,7 @@ import typer
 
 from ..runs import Limits
 from . import _options as opt
+from ._choice import judge_choice
 from ._console import reported
 from ._geval import geval
 from ._judging import RunOptions, judge_by_models, judge_lexical, scan
@@ -42,6 +43,7 @@ class FormChoice(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Add this file's commands to the command tree."""
+    judge_app.command("choice")(reported(judge_choice))
     judge_app.command("claims")(reported(_claims))
     judge_app.command("geval")(reported(geval))
     judge_app.command("lexical")(reported(_lexical))

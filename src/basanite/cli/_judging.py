@@ -97,8 +97,15 @@ async def judge_lexical(source: InputFile, form: LexicalForm, run: RunOptions) -
     """Judge a file by word overlap, print the summary; give the exit code."""
     from ..suites import LexicalRecipe
 
+    return await judge_without_model(source, lambda: LexicalRecipe(source, form), run)
+
+
+async def judge_without_model(
+    source: InputFile, recipe_of: Callable[[], Recipe], run: RunOptions
+) -> int:
+    """Judge a file by a judge that asks no model, print the summary; give the exit code."""
     check_folder(run)
-    return await _judge(_job(source, run), LexicalRecipe(source, form), run)
+    return await _judge(_job(source, run), recipe_of(), run)
 
 
 def _job(source: InputFile, run: RunOptions) -> JudgeJob:

@@ -21,7 +21,7 @@ Input = Annotated[
     Path,
     typer.Argument(
         help="JSONL, CSV or Parquet with id, question, answer, truth (contexts, task, agent, "
-        "trial, human), or RAGChecker's JSON.",
+        "trial, human, options), or RAGChecker's JSON.",
         show_default=False,
     ),
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from ._choice_table import choice_table
 from ._console import stderr
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ def print_summary(summary: Summary, outcome: RunOutcome, path: Path) -> None:
         for name, mean in baseline.scores.items():
             table.add_row(f"[dim]{baseline.judge} {name}[/]", *_mean(mean), str(mean.n))
     stderr.print(table)
+    if summary.choice is not None:
+        stderr.print(choice_table(summary.choice.baselines, summary.choice.n_compared))
     primary = summary.scores[summary.primary]
     if primary.unscored:
         stderr.print(f"unscored ({summary.primary}): {_counts(primary.unscored)}", markup=False)

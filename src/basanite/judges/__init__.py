@@ -8,6 +8,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._checker import EntailmentChecker
     from ._checking import Checked, CheckOptions
+    from ._choice import CHOICE_JUDGE, ChoiceJudge, ChoiceKey
+    from ._choice_file import ChoiceQuestion, choice_file, choice_predictions
+    from ._choice_metrics import (
+        CHOICE_SCORES,
+        ChoiceBaselines,
+        ChoiceMeans,
+        PublishedMetrics,
+        choice_scores,
+    )
+    from ._choice_set import choice_set
     from ._fact_scores import (
         FACT_SCORES,
         FactOutcome,
@@ -17,6 +27,7 @@ if TYPE_CHECKING:
         literal_rating,
     )
     from ._labeller import FactLabeller
+    from ._letters import read_letter_list, read_letters
     from ._lexical import LexicalForm, LexicalJudge
     from ._protocol import Judge
     from ._quotes import QuoteSource
@@ -35,11 +46,18 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
+    "CHOICE_JUDGE": "_choice",
+    "CHOICE_SCORES": "_choice_metrics",
     "CLAIM_SCORES": "_scores",
     "FACT_SCORES": "_fact_scores",
     "RATING_SCORES": "_rating",
     "CheckOptions": "_checking",
     "Checked": "_checking",
+    "ChoiceBaselines": "_choice_metrics",
+    "ChoiceJudge": "_choice",
+    "ChoiceKey": "_choice",
+    "ChoiceMeans": "_choice_metrics",
+    "ChoiceQuestion": "_choice_file",
     "ClaimOutcomes": "_scores",
     "Direction": "_scores",
     "EntailmentChecker": "_checker",
@@ -50,6 +68,7 @@ _HOMES = {
     "LexicalForm": "_lexical",
     "LexicalJudge": "_lexical",
     "Outcome": "_scores",
+    "PublishedMetrics": "_choice_metrics",
     "QuoteSource": "_quotes",
     "Rated": "_rating",
     "Rater": "_rating",
@@ -58,6 +77,10 @@ _HOMES = {
     "ReadRating": "_rating_reading",
     "Scale": "_rating_reading",
     "aggregate_ragchecker": "_ragchecker",
+    "choice_file": "_choice_file",
+    "choice_predictions": "_choice_file",
+    "choice_scores": "_choice_metrics",
+    "choice_set": "_choice_set",
     "claim_scores": "_scores",
     "complete_rating": "_fact_scores",
     "fact_scores": "_fact_scores",
@@ -65,16 +88,25 @@ _HOMES = {
     "primary_score": "_scores",
     "ragchecker_file": "_ragchecker_file",
     "ragchecker_metrics": "_ragchecker",
+    "read_letter_list": "_letters",
+    "read_letters": "_letters",
     "read_rating": "_rating_reading",
     "unscored": "_scores",
 }
 
 __all__ = [
+    "CHOICE_JUDGE",
+    "CHOICE_SCORES",
     "CLAIM_SCORES",
     "FACT_SCORES",
     "RATING_SCORES",
     "CheckOptions",
     "Checked",
+    "ChoiceBaselines",
+    "ChoiceJudge",
+    "ChoiceKey",
+    "ChoiceMeans",
+    "ChoiceQuestion",
     "ClaimOutcomes",
     "Direction",
     "EntailmentChecker",
@@ -85,6 +117,7 @@ __all__ = [
     "LexicalForm",
     "LexicalJudge",
     "Outcome",
+    "PublishedMetrics",
     "QuoteSource",
     "Rated",
     "Rater",
@@ -93,6 +126,10 @@ __all__ = [
     "ReadRating",
     "Scale",
     "aggregate_ragchecker",
+    "choice_file",
+    "choice_predictions",
+    "choice_scores",
+    "choice_set",
     "claim_scores",
     "complete_rating",
     "fact_scores",
@@ -100,6 +137,8 @@ __all__ = [
     "primary_score",
     "ragchecker_file",
     "ragchecker_metrics",
+    "read_letter_list",
+    "read_letters",
     "read_rating",
     "unscored",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..judges import LexicalJudge
+from ..judges import CHOICE_JUDGE, LexicalJudge
 from ..schema import Answer
 from ._tally import Column, Tally
 from ._view import RunView
@@ -33,6 +33,8 @@ def baseline_scores(view: RunView, tally: Tally) -> BaselineScores:
     stand side by side.
     """
     result = BaselineScores()
+    if tally.judge == CHOICE_JUDGE:
+        return result  # letters are no words; such runs have baselines of their own
     if all(tally.score(position, tally.primary) is None for position in range(tally.n_items)):
         return result
     judge = LexicalJudge(BASELINE_FORM)

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from ..stats import Coefficient, Estimate
 from ._agreement import AUTHOR_NOTE, Agreement, LabelAgreement
+from ._choice import ChoiceFigures
 from ._summary import NOT_VALIDATED, BaselineSummary, GroupSummary, Summary
 
 SCHEMA = "basanite.summary/1"
@@ -48,6 +49,17 @@ def envelope(summary: Summary) -> dict[str, JsonValue]:
         "agreement": {found.label: _labels(found) for found in summary.agreement},
         "usage": _usage(summary),
         "seconds": summary.seconds,
+        **({} if summary.choice is None else {"choice": _choice(summary.choice)}),
+    }
+
+
+def _choice(found: ChoiceFigures) -> JsonValue:
+    return {
+        "n_compared": found.n_compared,
+        "baselines": {name: dict(means) for name, means in found.baselines.items()},
+        "n_predicted": found.n_predicted,
+        "n_questions": found.n_questions,
+        **found.published,
     }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..stats import Estimate
 from ._agreement import AUTHOR_NOTE, Agreement, LabelAgreement
+from ._choice_section import choice
 from ._items import MAX_ITEMS
 from ._render import render
 from ._run import ReadRun
@@ -211,6 +212,7 @@ SECTIONS: tuple[Callable[[Sequence[ReadRun]], Section | None], ...] = (
     overview,
     scores,
     judge_cards,
+    choice,
     baseline,
     agreement,
     agents,

@@ -20,6 +20,7 @@ from ._baseline import (
     BaselineScores,
     baseline_scores,
 )
+from ._choice import ChoiceFigures, choice_figures
 from ._tally import NOT_JUDGED, Column, Tally, tally
 from ._view import RunView, manifest_json, text_at
 
@@ -104,6 +105,8 @@ class Summary:
     agreement: tuple[LabelAgreement, ...]
     is_baseline: bool = False
     """Whether the run's judge is the baseline itself, in its form."""
+    choice: ChoiceFigures | None = None
+    """Baselines and published figures of a run of multiple choice; None for other runs."""
 
     @property
     def n_scored(self) -> int:
@@ -169,6 +172,7 @@ def summary_of(numbers: Tally, view: RunView, *, seconds: float | None = None) -
         ),
         is_baseline=numbers.judge == BASELINE_JUDGE
         and text_at(manifest_json(view), "judge", "options", "form") == BASELINE_FORM,
+        choice=choice_figures(view, numbers),
     )
 
 

@@ -38,8 +38,8 @@ class InputFile:
 
         Args:
             path: JSONL, CSV or Parquet with the columns `id, question, answer, truth` and
-                perhaps `contexts, task, agent, trial, human, answer_claims, truth_claims`; or
-                RAGChecker's JSON. The suffix says which.
+                perhaps `contexts, task, agent, trial, human, answer_claims, truth_claims,
+                truth_facts, options`; or RAGChecker's JSON. The suffix says which.
 
         Raises:
             InputError: the file can't be used as a whole: it is missing, a folder, empty, of

@@ -60,8 +60,8 @@ def parse_row(raw: RawRow) -> Answer | InvalidRow:
         fields.problems.append(raw.problem)
     id_ = fields.name("id", required=True)
     question = fields.text("question")
-    answer = fields.text("answer")
-    truth = fields.text("truth")
+    answer = fields.letters_or_text("answer")
+    truth = fields.letters_or_text("truth")
     if truth is not None and not truth.strip():
         fields.problems.append("truth is empty")
     task = fields.name("task")
@@ -142,6 +142,20 @@ class _Fields:
             self.problems.append(f"{name} is {_kind(value)} and must be text")
             return None
         return self._clean(name, value)
+
+    def letters_or_text(self, name: str) -> str | None:
+        """Give a text that must be there; a list of letters becomes "A,C", an empty one "[]"."""
+        value = self.record.get(name)
+        if not isinstance(value, list | tuple) or self.record.get("options") is None:
+            return self.text(name)
+        letters = [one.strip().upper() for one in value if isinstance(one, str)]
+        if len(letters) < len(value) or any(
+            len(one) != 1 or one not in _LETTERS for one in letters
+        ):
+            self.problems.append(f"{name} is a list and must be text, or a list of letters")
+            return None
+        # Not "none": that may be what one of the options says.
+        return ",".join(letters) or "[]"
 
     def name(self, name: str, *, required: bool = False) -> str | None:
         """Give a short text or a whole number as text."""
@@ -235,6 +249,9 @@ class _Fields:
             return None
         if isinstance(value, list | tuple):
             value = dict(zip(_LETTERS, value, strict=False)) if len(value) <= 26 else None
+        if isinstance(value, Mapping):
+            # Parquet gives each row all letters that any row has.
+            value = {key: text for key, text in value.items() if text is not None}
         if not isinstance(value, Mapping) or not 2 <= len(value) <= 26:
             self.problems.append("options must be a list or an object of 2 to 26 texts")
             return None

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from ._judging import JudgeJob, JudgeRun, Recipe, judge_file
-from ._recipes import ClaimsOptions, ClaimsRecipe, FactsRecipe, LexicalRecipe, RatingRecipe
+from ._recipes import (
+    ChoiceRecipe,
+    ClaimsOptions,
+    ClaimsRecipe,
+    FactsRecipe,
+    LexicalRecipe,
+    RatingRecipe,
+)
 
 __all__ = [
+    "ChoiceRecipe",
     "ClaimsOptions",
     "ClaimsRecipe",
     "FactsRecipe",

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ..errors import InputError
 from ..extractors import ClaimExtractor, ExtractOptions, Extractor, LedgerClaims, SentenceSplitter
 from ..graphs import (
     ClaimParts,
@@ -17,6 +18,8 @@ from ..graphs import (
 )
 from ..judges import (
     CheckOptions,
+    ChoiceJudge,
+    ChoiceKey,
     Direction,
     EntailmentChecker,
     FactLabeller,
@@ -130,6 +133,37 @@ class LexicalRecipe:
     def __init__(self, source: InputFile, form: LexicalForm = "weighted") -> None:
         self._judge = LexicalJudge(form)
         self._judge.fit(_valid(source))
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        return self._judge.fingerprint
+
+    def judge_in(self, folder: RunFolder) -> Judge:
+        return self._judge
+
+
+class ChoiceRecipe:
+    """The judge of multiple choice.
+
+    Raises:
+        InputError: no row of the file has options and a truth that names them.
+    """
+
+    def __init__(self, source: InputFile) -> None:
+        self._judge = ChoiceJudge()
+        problem: InputError | None = None
+        for row in _valid(source):
+            try:
+                ChoiceKey.of(row)
+            except InputError as error:
+                problem = problem or error
+            else:
+                return
+        raise InputError(
+            f"no row is a multiple-choice question that can be scored ({problem or 'all invalid'})",
+            where=str(source.path),
+            todo="Give rows with `options`, and letters as their `truth`.",
+        )
 
     @property
     def fingerprint(self) -> Fingerprint:
