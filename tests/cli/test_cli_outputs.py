@@ -132,3 +132,34 @@ def test_a_damaged_page_of_parquet_is_bad_input(tmp_path: Path) -> None:
 def test_an_export_says_what_was_never_judged(run: Path) -> None:
     done = basanite("export", run, "--format", "jsonl", "-o", run / "all.jsonl", "--json")
     assert done.json()["not_judged"] == 0
+
+
+def test_plots_cost_no_other_drawing(run: Path) -> None:
+    page, folder = run.parent / "report.html", run.parent / "plots"
+    for _ in range(2):
+        done = basanite("report", run, "-o", page, "--plots", folder)
+        assert done.code == 0, done.err
+    assert (folder / "scores.svg").is_file()
+    mine = folder / "mine.svg"
+    mine.write_text("<svg/>", encoding="utf-8")
+    page.unlink()
+    for place in (folder, mine, run.parent / "no" / "plots"):
+        done = basanite("report", run, "-o", page, "--plots", place)
+        assert done.code == 2
+        assert "Traceback" not in done.err
+        assert not page.exists(), "nothing is written before all is known to be writable"
+    assert basanite("report", run, "-o", page, "--plots", folder, "--force").code == 0
+    assert mine.read_text(encoding="utf-8") == "<svg/>"
+
+
+def test_runs_are_compared_on_stdout(run: Path) -> None:
+    rows = run.parent / "rows.jsonl"
+    other = run.parent / "other"
+    assert basanite("judge", "lexical", rows, "-o", other, "--form", "token-f1").code == 0
+    done = basanite("report", run, other, "-o", run.parent / "both.html", "--json")
+    found: Any = done.json()
+    assert [one["letter"] for one in found["runs"]] == ["A", "B"]
+    (pair,) = found["comparisons"]
+    assert (pair["first"], pair["second"], pair["n"]) == ("A", "B", 3)
+    first, second = (one["scores"][one["primary"]] for one in found["runs"])
+    assert pair["difference"] == pytest.approx(first - second)

@@ -216,7 +216,13 @@ def test_documents_show_commands_and_options_that_exist() -> None:
     from basanite.cli._app import app
 
     commands, options = _command_line(get_command(app))
-    for page in ("README.md", "docs/judging.md", "docs/endpoints.md", "deploy/README.md"):
+    for page in (
+        "README.md",
+        "docs/judging.md",
+        "docs/endpoints.md",
+        "docs/report.md",
+        "deploy/README.md",
+    ):
         text = (ROOT / page).read_text(encoding="utf-8")
         for line in re.findall(r"^basanite (.+)$", "\n".join(_blocks(text)), flags=re.MULTILINE):
             words = line.split()

@@ -1,5 +1,6 @@
 """The summary and the page of a real run folder."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,19 @@ def test_a_page_of_a_folder_holds_no_secret(folder: Path) -> None:
     assert "http://127.0.0.1:9/v1" in text
     assert "secret" not in text
     assert "invalid row 1, timeout 1" in text
+
+
+def test_the_documents_example_runs(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    (tmp_path / "runs").mkdir()
+    for name in ("first", "words"):
+        (tmp_path / "runs" / name).symlink_to(folder)
+    monkeypatch.chdir(tmp_path)
+    exec(example, {})
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "A: 4; B: 4" in page
+    assert 'id="costs"' not in page
+    assert (tmp_path / "plots" / "scores.svg").is_file()

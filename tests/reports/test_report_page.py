@@ -26,6 +26,7 @@ from support.fake_runs import (
     make_run,
     make_unscored,
 )
+from support.report_samples import agent_answers, choice_run, facts_run
 
 HOSTILE = (
     "</script><script>alert(1)</script><!-- <img src=x onerror=alert(1)> {{ 7*7 }} "
@@ -202,6 +203,39 @@ def test_a_page_holds_a_bounded_number_of_items() -> None:
     assert sorted(ids) == sorted(
         ["item-index", *(f"s-{n}" for n in range(5)), *(f"j-0-{n}" for n in range(5))]
     )
+
+
+def _index(blocks: list[str]) -> Any:
+    return json.loads(blocks[-1].partition(">")[2].rpartition("</script>")[0])
+
+
+def test_texts_beyond_a_page_s_room_are_left_out_and_said_to_be() -> None:
+    run = make_run(60)
+    whole = [str(block) for block in ItemBook(read_runs([run])).blocks()]
+    assert (_index(whole)["more"], _index(whole)["brief"]) == (False, 0)
+    subjects = sum(len(block) for block in whole if 'id="s-' in block)
+    blocks = [str(block) for block in ItemBook(read_runs([run]), chars=subjects).blocks()]
+    index = _index(blocks)
+    assert index["more"]
+    assert 25 < len(index["items"]) < 35
+    judgments = [block for block in blocks if 'id="j-0-' in block]
+    assert len(judgments) == len(index["items"])
+    brief = [block for block in judgments if '"brief":true' in block]
+    assert len(brief) == index["brief"] > 0
+    assert all('"replies":[]' in block and '"scores":{"f1"' in block for block in brief)
+    assert sum(map(len, blocks[:-1])) < 1.5 * subjects
+
+
+def test_what_a_reader_may_look_for_is_marked() -> None:
+    def marks(run: FakeRun) -> list[list[str]]:
+        index = _index([str(block) for block in ItemBook(read_runs([run])).blocks()])
+        return [item["marks"][0] for item in index["items"]]
+
+    assert marks(make_run(1)) == [["contradicted", "quote", "no_verdict"]]
+    assert marks(choice_run(4)) == [["wrong_choice"], ["wrong_choice"], [], ["wrong_choice"]]
+    found = marks(facts_run(agent_answers(6)))
+    assert all("missing" in of_item and "no_verdict" in of_item for of_item in found)
+    assert {"partial", "incorrect"} <= {mark for of_item in found for mark in of_item}
 
 
 def test_callers_add_sections_before_the_manifest(tmp_path: Path) -> None:

@@ -102,25 +102,59 @@ def _report(
     out: Annotated[Path, typer.Option("-o", "--out", help="The page to write.")] = Path(
         "report.html"
     ),
+    plots: Annotated[
+        Path | None,
+        typer.Option("--plots", help="Folder for the plots as SVG files.", metavar="FOLDER"),
+    ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the runs' summaries on stdout.")
+        bool,
+        typer.Option("--json", help="Print the runs' summaries and differences on stdout."),
     ] = False,
     force: Force = False,
 ) -> None:
-    """Write one self-contained HTML page on one or several runs."""
+    """Write one self-contained HTML page on one or several runs, which are compared."""
     from contextlib import ExitStack
 
-    from ..reports import summarise, write_report
+    from ..reports import compare_runs, read_runs, write_plots, write_report
     from ..store import RunFolder
 
     check_output_file(out, what="the report", replaces=_is_report, force=force)
+    if plots is not None:
+        _check_plots(plots, force=force)
     with ExitStack() as stack:
-        folders = [stack.enter_context(RunFolder.open(run)) for run in runs]
-        write_report(folders, out)
+        read = read_runs([stack.enter_context(RunFolder.open(run)) for run in runs])
+        write_report(read, out)
         stderr.print(f"wrote {out}", markup=False)
+        if plots is not None:
+            made = write_plots(read, plots)
+            stderr.print(f"wrote {len(made)} plots in {plots}", markup=False)
         if as_json:
-            summaries = [summarise(folder).to_json() for folder in folders]
-            print_json({"schema": "basanite.summaries/1", "runs": summaries})
+            print_json(
+                {
+                    "schema": "basanite.summaries/1",
+                    "runs": [{"letter": run.letter, **run.summary.to_json()} for run in read],
+                    "comparisons": compare_runs(read).to_json(),
+                }
+            )
+
+
+def _check_plots(folder: Path, *, force: bool) -> None:
+    """Refuse a folder that can't take plots, or in which one would cost another's drawing."""
+    from ..reports import is_plot
+
+    if folder.exists() and not folder.is_dir():
+        raise InputError("this is a file, not a folder", where=str(folder), todo="Name a folder.")
+    if not folder.parent.exists():
+        raise InputError(
+            "the folder does not exist", where=str(folder.parent), todo="Make it, or name another."
+        )
+    strange = [file for file in sorted(folder.glob("*.svg")) if not is_plot(file)]
+    if strange and not force:
+        raise InputError(
+            "a plot might be written over a drawing that is there",
+            where=str(strange[0]),
+            todo="Name another folder, or give --force.",
+        )
 
 
 def _is_report(file: Path) -> bool:

@@ -9,13 +9,17 @@ from markupsafe import Markup
 from pydantic import JsonValue
 
 from ..errors import UnscoredReason
-from ..schema import Answer, InvalidRow, Judgment
+from ..schema import Answer, FactLabel, InvalidRow, Judgment, Label
 from ._run import ReadRun
 from ._tally import NOT_JUDGED, NOT_REPORTED
-from ._text import json_block, shortened, shortened_json
+from ._text import MAX_TEXT, json_block, shortened, shortened_json
 
 MAX_ITEMS = 10_000
-"""Items that a page holds; more would make it too large to open."""
+"""Items that a page lists; more would make it too slow to open."""
+
+MAX_CHARS = 150_000_000
+"""Characters of all data blocks of a page. Half of them are for texts of items, half for what
+judges said, evenly among the runs; what is beyond is left out, and the page says so."""
 
 
 @dataclass
@@ -29,6 +33,11 @@ class ItemBook:
 
     runs: Sequence[ReadRun]
     limit: int = MAX_ITEMS
+    chars: int = MAX_CHARS
+    _full: bool = False
+    """Whether no further item is listed."""
+    _brief: int = 0
+    """Judgments of which only the scores are shown."""
     _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
     _index: list[dict[str, JsonValue]] = field(default_factory=list)
 
@@ -40,6 +49,7 @@ class ItemBook:
         yield json_block("item-index", self._head())
 
     def _subjects(self, number: int, run: ReadRun) -> Iterator[Markup]:
+        left = self.chars // 2 // len(self.runs)
         for row in run.view.answers():
             digest = row.digest if isinstance(row, Answer) else ""
             known = len(self._index)
@@ -47,9 +57,13 @@ class ItemBook:
             if item is not None and isinstance(row, InvalidRow):
                 self._put(item, "reasons", number, UnscoredReason.INVALID_ROW.value)
             if item == known:
-                yield json_block(f"s-{item}", _subject(row))
+                block = json_block(f"s-{item}", _subject(row))
+                left -= len(block)
+                self._full = self._full or left < 0
+                yield block
 
     def _judgments(self, number: int, run: ReadRun) -> Iterator[Markup]:
+        left = self.chars // 2 // len(self.runs)
         for judgment in run.view.judgments():
             key = (judgment.subject_id, judgment.subject_digest)
             item = self._number(key, judgment.task, judgment.agent, judgment.trial)
@@ -60,15 +74,23 @@ class ItemBook:
             self._put(item, "values", number, None if score is None else score.value)
             missing = NOT_REPORTED if score is None else None
             self._put(item, "reasons", number, missing if reason is None else reason.value)
-            yield json_block(f"j-{number}-{item}", _judgment(judgment))
+            self._put(item, "marks", number, [*_marks(judgment)])
+            whole = left > 0
+            block = json_block(f"j-{number}-{item}", _judgment(judgment, whole=whole))
+            left -= len(block)
+            self._brief += not whole
+            yield block
 
     def _number(
         self, key: tuple[str, str], task: str, agent: str | None, trial: str | None
     ) -> int | None:
         """Give the item's number, a new one where it has none; None beyond the limit."""
         known = self._numbers.get(key)
-        if known is not None or len(self._index) >= self.limit:
+        if known is not None:
             return known
+        self._full = self._full or len(self._index) >= self.limit
+        if self._full:
+            return None
         item = self._numbers[key] = len(self._index)
         runs = len(self.runs)
         entry: dict[str, JsonValue] = {
@@ -78,6 +100,7 @@ class ItemBook:
             "trial": trial,
             "values": [None] * runs,
             "reasons": [NOT_JUDGED] * runs,
+            "marks": [[] for _ in self.runs],
         }
         self._index.append(entry)
         return item
@@ -92,7 +115,31 @@ class ItemBook:
             {"letter": run.letter, "title": run.title, "primary": run.summary.primary}
             for run in self.runs
         ]
-        return {"runs": runs, "items": list(self._index)}
+        return {
+            "runs": runs,
+            "limit": MAX_TEXT,
+            "more": self._full,
+            "brief": self._brief,
+            "items": list(self._index),
+        }
+
+
+def _marks(judgment: Judgment) -> list[str]:
+    """Name what a reader may look for: the list is filtered by these."""
+    verdicts, facts = judgment.verdicts, judgment.fact_verdicts
+    quotes = [*(verdict.quote for verdict in verdicts), *(verdict.quote for verdict in facts)]
+    labels = [*(verdict.label for verdict in verdicts), *(verdict.label for verdict in facts)]
+    choice = judgment.choice
+    found = {
+        "contradicted": any(verdict.label is Label.CONTRADICTED for verdict in verdicts),
+        "missing": any(verdict.label is FactLabel.MISSING for verdict in facts),
+        "incorrect": any(verdict.label is FactLabel.INCORRECT for verdict in facts),
+        "partial": any(verdict.label is FactLabel.PARTIAL for verdict in facts),
+        "wrong_choice": choice is not None and choice.chosen != choice.right,
+        "quote": any(quote is not None and quote.match == "missing" for quote in quotes),
+        "no_verdict": any(label is None for label in labels),
+    }
+    return [name for name, there in found.items() if there]
 
 
 def _subject(row: Answer | InvalidRow) -> JsonValue:
@@ -100,11 +147,15 @@ def _subject(row: Answer | InvalidRow) -> JsonValue:
     return shortened_json(plain)
 
 
-def _judgment(judgment: Judgment) -> JsonValue:
+def _judgment(judgment: Judgment, *, whole: bool) -> JsonValue:
     shown = {
         "scores",
         "claims",
         "verdicts",
+        "facts",
+        "fact_verdicts",
+        "choice",
+        "probabilities",
         "replies",
         "usage",
         "score_mode",
@@ -114,4 +165,7 @@ def _judgment(judgment: Judgment) -> JsonValue:
         "primary",
     }
     plain: dict[str, JsonValue] = judgment.model_dump(mode="json", include=shown)
+    if not whole:
+        plain |= {"replies": [], "claims": [], "verdicts": [], "facts": [], "fact_verdicts": []}
+        plain["brief"] = True
     return shortened_json(plain)

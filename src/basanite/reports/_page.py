@@ -6,7 +6,7 @@ import base64
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from markupsafe import Markup
@@ -17,26 +17,42 @@ from ._items import ItemBook
 from ._render import asset, environment, section_body
 from ._run import ReadRun, read_runs
 from ._section import Section
-from ._sections import SECTIONS
+from ._sections import SectionMaker, default_sections
 from ._view import RunView
+
+STYLES = ("report.css", "report_plots.css", "report_items.css")
+SCRIPTS = (
+    "report_base.js",
+    "report_tables.js",
+    "report_text.js",
+    "report_facts.js",
+    "report_item.js",
+    "report_list.js",
+    "report_start.js",
+)
+"""Joined in this order, as one script whose hash the page's policy names."""
 
 
 def write_report(
-    views: Sequence[RunView],
+    views: Sequence[RunView | ReadRun],
     out: Path,
     *,
+    sections: Iterable[Section | SectionMaker] | None = None,
     extra: Sequence[Section] = (),
     title: str = "basanite report",
 ) -> None:
     """Write one HTML page on one or several runs; it needs no other file and no network.
 
     Judgments are read twice and answers four times, so that only a few numbers per item are
-    held. The page holds the texts of at most 10,000 items. The file appears whole
-    or not at all.
+    held. The page holds the texts of at most 10,000 items and 150 million characters of them, and
+    none where `items` is not among its sections. The file appears whole or not at all.
 
     Args:
-        views: the runs, such as `RunFolder`s, in the order they are shown.
+        views: the runs, such as `RunFolder`s, in the order they are shown; or what `read_runs`
+            gives, where there are judge cards, or plots of the same runs.
         out: the file to write; an existing one is replaced.
+        sections: what the page shows, in its order: ready sections, or functions that make one
+            from the runs. Left out: `default_sections`, whose example shows how to choose.
         extra: sections of the caller's own, shown before the manifest.
         title: the page's heading.
 
@@ -46,14 +62,28 @@ def write_report(
     """
     if not views:
         raise InputError("a report needs at least one run", todo="Name a run's folder.")
-    runs = read_runs(views)
-    sections = _sections(runs, extra)
-    _write_whole(out, _page(runs, sections, title))
+    runs = _read(views)
+    chosen = default_sections().values() if sections is None else sections
+    _write_whole(out, _page(runs, _sections(runs, chosen, extra), title))
 
 
-def _sections(runs: Sequence[ReadRun], extra: Sequence[Section]) -> list[Section]:
-    made = [section for make in SECTIONS if (section := make(runs)) is not None]
-    sections = [*made[:-1], *extra, made[-1]]
+def _read(views: Sequence[RunView | ReadRun]) -> list[ReadRun]:
+    read = [view for view in views if isinstance(view, ReadRun)]
+    if len(read) == len(views):
+        return read
+    # Read once more if some were, so that no two runs have the same letter.
+    return read_runs([view.view if isinstance(view, ReadRun) else view for view in views])
+
+
+def _sections(
+    runs: Sequence[ReadRun], chosen: Iterable[Section | SectionMaker], extra: Sequence[Section]
+) -> list[Section]:
+    made = [part if isinstance(part, Section) else part(runs) for part in chosen]
+    sections = [section for section in made if section is not None]
+    end = len(sections)
+    if sections and sections[-1].id == "manifest":
+        end -= 1
+    sections[end:end] = extra
     ids = [section.id for section in sections]
     for name in ids:
         if ids.count(name) > 1:
@@ -64,7 +94,8 @@ def _sections(runs: Sequence[ReadRun], extra: Sequence[Section]) -> list[Section
 
 
 def _page(runs: Sequence[ReadRun], sections: Sequence[Section], title: str) -> Iterator[str]:
-    style, script = asset("report.css"), asset("report.js")
+    style, script = _style(), _script()
+    has_items = any(section.id == "items" for section in sections)
     return (
         environment()
         .get_template("page.html.j2")
@@ -76,9 +107,18 @@ def _page(runs: Sequence[ReadRun], sections: Sequence[Section], title: str) -> I
             style=Markup(style),
             script=Markup(script),
             sections=[(section, section_body(section)) for section in sections],
-            blocks=ItemBook(runs).blocks(),
+            blocks=ItemBook(runs).blocks() if has_items else (),
         )
     )
+
+
+def _style() -> str:
+    return "".join(asset(name) for name in STYLES)
+
+
+def _script() -> str:
+    parts = "".join(asset(name) for name in SCRIPTS)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
 def _policy(style: str, script: str) -> str:

@@ -31,7 +31,9 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    made.filters.update(num=num, interval=interval, count=count, share=share, words=words)
+    made.filters.update(
+        num=num, interval=interval, count=count, share=share, words=words, p_value=p_value
+    )
     return made
 
 
@@ -60,6 +62,13 @@ def count(value: float | None) -> str:
 def share(value: float) -> str:
     """Write a share from 0 to 1 as a percentage."""
     return f"{100 * value:.1f} %"
+
+
+def p_value(value: float | None) -> str:
+    """Write a p-value with three digits, small ones as `< 0.001`."""
+    if value is None:
+        return "n/a"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def words(reasons: Mapping[str, int]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from array import array
 from collections import Counter
@@ -77,6 +78,8 @@ class Tally:
     """The agent's name, or an empty text where the item names none."""
     positions: dict[str, int] = field(default_factory=dict)
     """Id of each item to its position in the columns."""
+    digests: array[int] = field(default_factory=lambda: array("Q"))
+    """What each item's judge saw, as 8 bytes of the subject's digest; 0 where not judged."""
     usage: Usage = field(default_factory=Usage)
     n_unseen: int = 0
     """Rows of the input that the run never came to."""
@@ -96,6 +99,7 @@ class Tally:
         position = self.positions[item] = len(self.positions)
         self.tasks.add(task)
         self.agents.add(agent or "")
+        self.digests.append(0)
         return position
 
     def score(self, position: int, name: str) -> float | None:
@@ -142,6 +146,7 @@ def _add_judgment(result: Tally, judgment: Judgment) -> int:
     position = result.positions.get(judgment.subject_id)
     if position is None:
         position = result.add(judgment.subject_id, judgment.task, judgment.agent)
+    result.digests[position] = _eight_bytes(judgment.subject_digest)
     result.judge = result.judge or judgment.judge
     result.fingerprint = result.fingerprint or judgment.fingerprint
     result.primary = result.primary or judgment.primary
@@ -154,6 +159,13 @@ def _add_judgment(result: Tally, judgment: Judgment) -> int:
         result.labels.setdefault(name, Column()).put(position, label)
     result.usage = result.usage + judgment.usage
     return position
+
+
+def _eight_bytes(digest: str) -> int:
+    """Shorten a digest; 0 for the empty one of a row that could not be read."""
+    if not digest:
+        return 0
+    return int.from_bytes(hashlib.blake2b(digest.encode(), digest_size=8).digest())
 
 
 def _fill_gaps(result: Tally, *, n_judged: int) -> None:
