@@ -107,6 +107,20 @@ def test_folder_with_a_run_is_not_overwritten(
     assert "--resume" in done.err
 
 
+def test_resume_names_the_settings_that_differ(
+    rows: Path, tmp_path: Path, mock: MockEndpoint
+) -> None:
+    judge(rows, tmp_path / "run", mock)
+    done = basanite(
+        *("judge", "claims", rows, "-o", tmp_path / "run", "--endpoint", mock.url, "--resume"),
+        *("--direction", "recall"),
+    )
+    assert done.code == 2
+    said = " ".join(done.err.split())
+    assert 'judge.options.direction was "both", is now "recall"' in said
+    assert "name a new folder" in said
+
+
 def test_resume_refuses_another_input(rows: Path, tmp_path: Path, mock: MockEndpoint) -> None:
     judge(rows, tmp_path / "run", mock)
     other = write_rows(tmp_path / "other.jsonl", [row(number) for number in range(4)])

@@ -74,6 +74,7 @@ class LexicalJudge:
         self._form: LexicalForm = form
         self._documents = 0
         self._held_by: Counter[str] = Counter()
+        self._weights: dict[str, float] = {}
         self._fingerprint: Fingerprint | None = None
         self._digest = ""
 
@@ -120,6 +121,9 @@ class LexicalJudge:
             if seen.digest() not in truths:
                 truths.add(seen.digest())
                 self._add_document(subject.truth)
+        # Once per stem: a run of many answers asks for the same few thousand again and again.
+        total = self._documents
+        self._weights = {stem: _rarity(total, held_by) for stem, held_by in self._held_by.items()}
 
     def scores(self, answer: str, truth: str) -> dict[str, Score]:
         """Score one answer against one truth.
@@ -175,10 +179,14 @@ class LexicalJudge:
         self._held_by.update(_stems(text))
 
     def _weight(self, stems: frozenset[str]) -> float:
-        total, held_by = self._documents, self._held_by
+        weight, unseen = self._weights.get, _rarity(self._documents, 1)
         # Summed exactly, so that the order of a set (it differs between processes) can't
         # change the last digit.
-        return math.fsum(math.log(1 + total / max(held_by[stem], 1)) for stem in stems)
+        return math.fsum(weight(stem, unseen) for stem in stems)
+
+
+def _rarity(documents: int, held_by: int) -> float:
+    return math.log(1 + documents / held_by)
 
 
 def _scores(overlap: float, of_answer: float, of_truth: float) -> dict[str, Score]:

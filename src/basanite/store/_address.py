@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,6 +27,8 @@ class Address:
     """A database's address, read and checked."""
 
     url: URL
+    _as_it_is: Mapping[str, str] = field(default_factory=dict)
+    """How SQLite opens a file that it can't write; empty where it can."""
 
     @classmethod
     def parse(cls, url_or_path: str | Path) -> Address:
@@ -102,6 +106,34 @@ class Address:
                 "its folder does not exist", where=self.shown, todo="Make the folder first."
             )
 
+    def for_reading(self) -> Address:
+        """Give the address by which a file can be read where nothing can be written.
+
+        SQLite reads a file in WAL mode with the help of a second one (`-shm`) beside it, which
+        it makes if need be. Where it can't, the file can still be read: with the second one
+        that a writer left or holds now, or, without any writer, as a file that nobody changes.
+
+        Raises:
+            StorageError: a writer that was killed left records in the third file (`-wal`), and
+                there is no second one to find them with.
+        """
+        if not self.is_sqlite or self._is_writable:
+            return self
+        log, index = (Path(f"{self.path}{end}") for end in ("-wal", "-shm"))
+        if log.exists() and index.exists():
+            return replace(self, _as_it_is={"mode": "ro"})
+        if log.exists() and log.stat().st_size:
+            raise StorageError(
+                f"its last records are still in {log.name}, and the folder can't be written",
+                where=self.shown,
+                todo="Copy the whole folder to where you may write, and name the copy.",
+            )
+        return replace(self, _as_it_is={"mode": "ro", "immutable": "1"})
+
+    @property
+    def _is_writable(self) -> bool:
+        return os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
+
     def engine(self) -> Engine:
         """Make the engine; nothing is connected yet.
 
@@ -109,7 +141,7 @@ class Address:
         """
         if self.is_sqlite:
             return create_engine(
-                self.url,
+                self._sqlite_url,
                 isolation_level="AUTOCOMMIT",
                 connect_args={
                     "check_same_thread": False,
@@ -123,3 +155,15 @@ class Address:
             pool_pre_ping=True,
             connect_args={"connect_timeout": _CONNECT_SECONDS, "application_name": "basanite"},
         )
+
+    @property
+    def _sqlite_url(self) -> URL:
+        if not self._as_it_is:
+            return self.url
+        file = self.path.absolute().as_uri()
+        return URL.create("sqlite", database=file, query={"uri": "true", **self._as_it_is})
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether nothing can be written there; only `for_reading` gives such addresses."""
+        return bool(self._as_it_is)

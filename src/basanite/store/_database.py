@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 
 from ._address import Address
 from ._faults import is_lost_connection, is_passing, storage_error
-from ._format import prepare
+from ._format import prepare, require
 from ._tables import TableSet
 
 if TYPE_CHECKING:
@@ -52,8 +52,17 @@ class Database:
         self._statements: dict[tuple[str, int, bool], str] = {}
 
     @classmethod
-    def open(cls, url_or_path: str | Path, tables: TableSet, *, fsync: bool) -> Database:
+    def open(
+        cls, url_or_path: str | Path, tables: TableSet, *, fsync: bool, read_only: bool = False
+    ) -> Database:
         """Open a database and make the tables that it lacks.
+
+        Args:
+            url_or_path: where it is.
+            tables: what it must hold.
+            fsync: wait for the disk at every commit.
+            read_only: nothing will be written; so a file in a place that can't be written will
+                do, as long as it has its tables.
 
         Raises:
             StorageError: it can't be opened, or holds something else.
@@ -62,12 +71,15 @@ class Database:
         """
         address = Address.parse(url_or_path)
         address.check()
+        if read_only:
+            address = address.for_reading()
         engine = address.engine()
         if address.is_sqlite:
             _set_up_sqlite(engine, fsync=fsync)
         database = cls(engine, address)
+        ready = require if address.is_read_only else prepare
         try:
-            database._retried(lambda: prepare(engine, tables, address), reconnect=False)
+            database._retried(lambda: ready(engine, tables, address), reconnect=False)
         except BaseException:
             engine.dispose()
             raise

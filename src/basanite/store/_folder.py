@@ -19,6 +19,7 @@ from ._ledger import Ledger
 from ._lock import FolderLock
 from ._manifest import Manifest
 from ._record import Record
+from ._same import check_same
 
 MANIFEST = "manifest.json"
 LEDGER = "ledger.sqlite"
@@ -99,7 +100,7 @@ class RunFolder(Closing):
     def open(
         cls, path: str | Path, *, ledger_url: str | None = None, fsync: bool = False
     ) -> RunFolder:
-        """Open a run that is there.
+        """Open a run that is there, in order to read it; its folder may be read-only.
 
         Args:
             path: the folder.
@@ -114,7 +115,7 @@ class RunFolder(Closing):
         path = Path(path)
         own = path / LEDGER
         emptied = own.exists() and not own.stat().st_size
-        folder = cls._opened(path, ledger_url, fsync)
+        folder = cls._opened(path, ledger_url, fsync, read_only=True)
         found = folder.manifest.ledger is not None or _holds(folder.ledger, folder.run)
         # A run that has only just started holds nothing either, but its ledger has tables.
         if not found and (emptied or folder.ledger.runs()):
@@ -125,7 +126,9 @@ class RunFolder(Closing):
         return folder
 
     @classmethod
-    def _opened(cls, path: Path, ledger_url: str | None, fsync: bool) -> RunFolder:
+    def _opened(
+        cls, path: Path, ledger_url: str | None, fsync: bool, *, read_only: bool = False
+    ) -> RunFolder:
         manifest = _read_manifest(path)
         url = ledger_url or manifest.ledger
         if url is None and not (path / LEDGER).exists():
@@ -137,7 +140,8 @@ class RunFolder(Closing):
             raise StorageError(
                 "the run's ledger is gone", where=str(address.path), todo="Restore it."
             )
-        return cls(path, manifest, Ledger.open(url or path / LEDGER, fsync=fsync))
+        ledger = Ledger.open(url or path / LEDGER, fsync=fsync, read_only=read_only)
+        return cls(path, manifest, ledger)
 
     @classmethod
     def resume(
@@ -156,8 +160,9 @@ class RunFolder(Closing):
             fsync: see `Ledger.open`.
 
         Raises:
-            InputError: it is another judge, model or input than the run's, or no run at all, or
-                another process judges into the folder now.
+            InputError: it is another judge, model or input than the run's (the text names the
+                keys of the manifest that differ), or no run at all, or another process judges
+                into the folder now.
             StorageError: it can't be read or written.
         """
         if not is_begun(path):
@@ -170,7 +175,7 @@ class RunFolder(Closing):
             lock.release()
             raise
         try:
-            _check_same(folder, manifest)
+            check_same(folder.manifest, manifest, str(folder.path))
         except InputError:
             folder.close()
             raise
@@ -293,24 +298,6 @@ def _read_manifest(path: Path) -> Manifest:
             where=str(file),
             todo="Open the run with the version of basanite that made it.",
         ) from error
-
-
-def _check_same(folder: RunFolder, manifest: Manifest) -> None:
-    there = folder.manifest
-    differing = [
-        what
-        for what, old, new in (
-            ("judge, model or prompts", there.fingerprint_digest, manifest.fingerprint_digest),
-            ("input", there.input.sha256, manifest.input.sha256),
-        )
-        if old != new
-    ]
-    if differing:
-        raise InputError(
-            f"the run there was made with another {' and another '.join(differing)}",
-            where=str(folder.path),
-            todo="Repeat the command that it was made with, or name a new folder.",
-        )
 
 
 def _judgment(record: Record) -> Judgment:

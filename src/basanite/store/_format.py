@@ -39,6 +39,17 @@ def prepare(engine: Engine, tables: TableSet, address: Address) -> None:
             raise
 
 
+def require(engine: Engine, tables: TableSet, address: Address) -> None:
+    """Check what a database holds where nothing can be made.
+
+    Raises:
+        StorageError: it lacks its tables, or belongs to another program or a newer version.
+    """
+    with engine.connect() as connection:
+        if not _is_ready(connection, tables, address):
+            raise StorageError(f"holds no {tables.what}", where=address.shown, todo="Restore it.")
+
+
 def _is_ready(connection: Connection, tables: TableSet, address: Address) -> bool:
     names = inspect(connection).get_table_names()
     if formats.name not in names:

@@ -36,12 +36,16 @@ class Ledger(Closing):
         self._writes: Batches[_Stored, bool] = Batches(self._commit, name="basanite-ledger")
 
     @classmethod
-    def open(cls, url_or_path: str | Path, *, fsync: bool = False) -> Ledger:
+    def open(
+        cls, url_or_path: str | Path, *, fsync: bool = False, read_only: bool = False
+    ) -> Ledger:
         """Open a ledger, or make it where there is none.
 
         Args:
             url_or_path: an SQLite file, or a URL (`sqlite:///…`, `postgresql://…`).
             fsync: wait for the disk at every commit (SQLite); PostgreSQL always does.
+            read_only: nothing will be appended, so that a ledger (SQLite) in a place that can't
+                be written will do.
 
         Raises:
             StorageError: it can't be opened: a folder, read-only, locked, full disk, not a
@@ -49,7 +53,8 @@ class Ledger(Closing):
             InputError: the URL can't be read or names another database system.
             MissingExtra: a PostgreSQL URL without psycopg installed.
         """
-        return cls(Database.open(url_or_path, LEDGER_TABLES, fsync=fsync))
+        database = Database.open(url_or_path, LEDGER_TABLES, fsync=fsync, read_only=read_only)
+        return cls(database)
 
     @property
     def url(self) -> str:
