@@ -206,7 +206,7 @@ def test_documents_name_every_score_and_every_reason() -> None:
         assert ("| outside |" in rows[reason.value]) is reason.outside, reason
 
 
-FOREIGN = {"--api-key", "--host", "--max-model-len", "--port"}
+FOREIGN = {"--api-key", "--host", "--log-dir", "--max-model-len", "--port"}
 """Options in the documents that are other programs'."""
 
 
@@ -220,6 +220,7 @@ def test_documents_show_commands_and_options_that_exist() -> None:
         "README.md",
         "docs/judging.md",
         "docs/endpoints.md",
+        "docs/exports.md",
         "docs/report.md",
         "deploy/README.md",
     ):

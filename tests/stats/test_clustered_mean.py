@@ -41,8 +41,11 @@ def test_unequal_clusters_give_the_cr1_sandwich() -> None:
     for name in set(clusters):
         rows = [v - mean for v, c in zip(values, clusters, strict=True) if c == name]
         meat += sum(a * b for a in rows for b in rows)
-    half = scipy.stats.t.ppf(0.975, 3) * math.sqrt(meat / 49 * 4 / 3)
+    error = math.sqrt(meat / 49 * 4 / 3)
+    half = scipy.stats.t.ppf(0.975, 3) * error
     found = clustered_mean(values, clusters)
+    assert found.error == pytest.approx(error, abs=1e-12)
+    assert clustered_mean(values[:1], clusters[:1]).error is None
     assert found.low == pytest.approx(mean - half, abs=1e-12)
     assert found.high == pytest.approx(mean + half, abs=1e-12)
 

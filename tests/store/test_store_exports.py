@@ -21,6 +21,8 @@ from basanite.store import (
     export_ragchecker,
 )
 from support.reference import reference
+from support.report_samples import agent_answers, choice_run, facts_run, rating_run
+from support.run_folders import write_fake
 from support.store_samples import (
     make_answer,
     make_claim,
@@ -115,10 +117,11 @@ def test_parquet_has_its_documented_columns(folder: RunFolder, tmp_path: Path) -
     assert table.column_names == [
         *("subject_id", "subject_digest", "task", "agent", "trial", "judge", "primary"),
         *("score_mode", "probability_mass", "fingerprint", "message", "notes"),
-        *("human", "claims", "verdicts", "calls", "cached_calls", "calls_without_usage"),
-        *("prompt_tokens", "completion_tokens", "seconds", *scores),
+        *("human", "claims", "verdicts", "facts", "fact_verdicts", "choice", "probabilities"),
+        *("calls", "cached_calls", "calls_without_usage", "prompt_tokens", "completion_tokens"),
+        *("seconds", *scores),
     ]
-    assert table.schema.metadata[b"basanite.schema"] == b"basanite.judgments/1"
+    assert table.schema.metadata[b"basanite.schema"] == b"basanite.judgments/2"
     types = {field.name: str(field.type) for field in table.schema}
     assert types["subject_id"] == types["score_f1_unscored"] == "string"
     assert types["score_f1"] == types["score_recall_high"] == types["seconds"] == "double"
@@ -142,8 +145,52 @@ def test_a_run_without_judgments_is_exported_too(folder: RunFolder, tmp_path: Pa
     assert export_parquet(folder, tmp_path / "out.parquet") == {"items": 0}
     assert parquet.read_table(tmp_path / "out.parquet").num_rows == 0
     assert export_jsonl(folder, tmp_path / "out.jsonl") == {"items": 0}
-    assert export_ragchecker(folder, tmp_path / "out.json") == {"items": 0, "left_out": 0}
-    assert json.loads((tmp_path / "out.json").read_bytes()) == {"results": []}
+
+
+def test_parquet_holds_what_each_judge_found(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    rows = agent_answers(2)
+    for kind, fake in (
+        ("facts", facts_run(rows)),
+        ("rating", rating_run(rows)),
+        ("choice", choice_run(4)),
+    ):
+        run = write_fake(tmp_path / kind, fake)
+        with RunFolder.open(run) as opened:
+            export_parquet(opened, tmp_path / f"{kind}.parquet")
+        found = parquet.read_table(tmp_path / f"{kind}.parquet").to_pylist()
+        for row, judgment in zip(found, fake.judged, strict=True):
+            whole = judgment.model_dump(mode="json")
+            for name in ("facts", "fact_verdicts", "verdicts"):
+                assert json.loads(row[name]) == whole[name]
+            for name in ("choice", "probabilities"):
+                assert (row[name] and json.loads(row[name])) == whole[name]
+            assert row["probability_mass"] == judgment.probability_mass
+        assert [row["facts"] != "[]" for row in found] == [kind == "facts"] * len(found)
+        assert [row["choice"] is not None for row in found] == [kind == "choice"] * len(found)
+        assert [row["probabilities"] is not None for row in found] == [kind == "rating"] * len(
+            found
+        )
+
+
+def test_a_run_with_nothing_for_ragchecker_is_refused_with_the_formats_that_fit(
+    folder: RunFolder, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.json"
+    out.write_text("old", encoding="utf-8")
+    with pytest.raises(InputError, match="nothing has been judged"):
+        export_ragchecker(folder, out)
+    keep(folder, make_judgment("q1"))
+    keep(folder, make_judgment("q2"))
+    one_side = [claim for claim in complete("q3").claims if claim.side == "answer"]
+    keep(folder, complete("q3").model_copy(update={"claims": tuple(one_side)}))
+    expected = (
+        "2 with no labelled claims, 1 with no labels of the truth's claims.*"
+        "jsonl, parquet, huggingface or inspect"
+    )
+    with pytest.raises(InputError, match=expected):
+        export_ragchecker(folder, out)
+    assert out.read_text(encoding="utf-8") == "old"
 
 
 def test_ragcheckers_shape(folder: RunFolder, tmp_path: Path) -> None:

@@ -79,6 +79,29 @@ async def test_existing_finds_many_keys(ledger: Ledger, run: str) -> None:
     assert ledger.existing(run, "attempt", keys) == set()
 
 
+async def test_several_finds_the_records_of_many_keys(ledger: Ledger, run: str) -> None:
+    await asyncio.gather(
+        *(ledger.append(Record(run, "judgment", f"{n}", {"n": n})) for n in range(0, 1200, 2))
+    )
+    found = ledger.several(run, "judgment", [f"{n}" for n in reversed(range(1200))])
+    assert {key: one.body for key, one in found.items()} == {
+        f"{n}": {"n": n} for n in range(0, 1200, 2)
+    }
+    assert all(key == one.key for key, one in found.items())
+    assert ledger.several(run, "judgment", []) == {}
+    assert ledger.several(run, "attempt", ["0"]) == {}
+
+
+async def test_latest_is_when_the_last_record_of_a_kind_was_kept(ledger: Ledger, run: str) -> None:
+    assert ledger.latest(run, "judgment") is None
+    for number in range(3):
+        ledger.append_now(Record(run, "judgment", f"{number}", {}))
+        ledger.append_now(Record(run, "answer", f"{number}", {}))
+    times = [one.created_at for one in ledger.records(run, "judgment")]
+    assert ledger.latest(run, "judgment") == max(one for one in times if one is not None)
+    assert ledger.latest(run, "attempt") is None
+
+
 async def test_large_bodies_are_read_page_by_page(ledger: Ledger, run: str) -> None:
     for number in range(12):
         ledger.append_now(Record(run, "judgment", f"{number}", {"text": "x" * (number * 300_000)}))

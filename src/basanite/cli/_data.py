@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
 from ..errors import InputError
 from ._console import check_output_file, print_json, reported, stderr, stdout
+
+if TYPE_CHECKING:
+    from ..store import RunFolder
 
 Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
 
@@ -24,6 +27,8 @@ class ExportFormat(StrEnum):
     JSONL = "jsonl"
     PARQUET = "parquet"
     RAGCHECKER = "ragchecker"
+    HUGGINGFACE = "huggingface"
+    INSPECT = "inspect"
 
 
 def register(app: typer.Typer) -> None:
@@ -168,31 +173,52 @@ def _export(
     *,
     form: Annotated[ExportFormat, typer.Option("--format", help="What to write.")],
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="File to write; stdout where left out.")
+        Path | None,
+        typer.Option(
+            *("-o", "--out"),
+            help="File to write (huggingface: folder; inspect: .eval or .json); stdout where "
+            "left out.",
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print counts on stdout; needs -o.")
     ] = False,
     force: Force = False,
 ) -> None:
-    """Write a run's judgments as JSONL, Parquet or RAGChecker's JSON."""
-    from ..store import RunFolder, export_jsonl, export_parquet, export_ragchecker
+    """Write a run's judgments as JSONL, Parquet, RAGChecker's JSON, dataset or Inspect log."""
+    from ..store import RunFolder
 
-    if out is None and (as_json or form is ExportFormat.PARQUET):
+    if out is None and (as_json or form not in {ExportFormat.JSONL, ExportFormat.RAGCHECKER}):
         raise InputError(
             "there is no file to write to", todo="Name one with -o FILE; stdout can't hold this."
         )
-    if out is not None:
+    if out is not None and form is not ExportFormat.HUGGINGFACE:
         check_output_file(out, what="the export", force=force)
-    write = {
-        ExportFormat.JSONL: export_jsonl,
-        ExportFormat.PARQUET: export_parquet,
-        ExportFormat.RAGCHECKER: export_ragchecker,
-    }[form]
     with RunFolder.open(run) as folder:
-        counts = write(folder, out or "-")
-        counts["not_judged"] = max(0, folder.manifest.input.rows - sum(counts.values()))
+        counts = _write_export(folder, form, out, force=force)
+        if "not_judged" not in counts:
+            counts["not_judged"] = max(0, folder.manifest.input.rows - sum(counts.values()))
     text = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     stderr.print(f"{out or 'stdout'}: {text}", markup=False)
     if as_json:
         print_json({"schema": "basanite.export/1", "format": form.value, **counts})
+
+
+def _write_export(
+    folder: RunFolder, form: ExportFormat, out: Path | None, *, force: bool
+) -> dict[str, int]:
+    from .. import store
+    from ..reports import summarise
+
+    if form is ExportFormat.HUGGINGFACE:
+        assert out is not None
+        return store.export_huggingface(folder, out, summarise, force=force)
+    if form is ExportFormat.INSPECT:
+        assert out is not None
+        return store.export_inspect(folder, out, summarise)
+    write = {
+        ExportFormat.JSONL: store.export_jsonl,
+        ExportFormat.PARQUET: store.export_parquet,
+        ExportFormat.RAGCHECKER: store.export_ragchecker,
+    }[form]
+    return write(folder, out or "-")

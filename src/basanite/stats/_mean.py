@@ -23,6 +23,8 @@ class Estimate:
     n_clusters: int
     reason: str | None = None
     """Why there is no interval (or no value); None where there is one."""
+    error: float | None = None
+    """Cluster-robust standard error that the interval is made from; None without interval."""
 
 
 def clustered_mean(
@@ -78,7 +80,7 @@ def clustered_mean(
     if error <= 1e-12 * max(1.0, abs(mean)):
         return Estimate(mean, None, None, n, n_clusters, "no variation between clusters")
     half = t_quantile(n_clusters - 1, (1 + level) / 2) * error
-    return Estimate(mean, mean - half, mean + half, n, n_clusters)
+    return Estimate(mean, mean - half, mean + half, n, n_clusters, error=error)
 
 
 def t_quantile(degrees: int, probability: float) -> float:

@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from ._cache import ReplyCache, default_cache_path
     from ._exports import export_jsonl
     from ._folder import RunFolder, answer_record, is_run_file
+    from ._huggingface import export_huggingface
     from ._inputs import InputFile, read_answers
+    from ._inspect import export_inspect
     from ._ledger import Ledger
     from ._manifest import Environment, InputInfo, Manifest, collect_environment
+    from ._numbers import RunNumbers
     from ._parquet import export_parquet
     from ._ragchecker import export_ragchecker
     from ._record import Record
@@ -29,9 +32,12 @@ _HOMES = {
     "Record": "_record",
     "ReplyCache": "_cache",
     "RunFolder": "_folder",
+    "RunNumbers": "_numbers",
     "answer_record": "_folder",
     "collect_environment": "_manifest",
     "default_cache_path": "_cache",
+    "export_huggingface": "_huggingface",
+    "export_inspect": "_inspect",
     "export_jsonl": "_exports",
     "export_parquet": "_parquet",
     "export_ragchecker": "_ragchecker",
@@ -58,9 +64,12 @@ __all__ = [
     "Record",
     "ReplyCache",
     "RunFolder",
+    "RunNumbers",
     "answer_record",
     "collect_environment",
     "default_cache_path",
+    "export_huggingface",
+    "export_inspect",
     "export_jsonl",
     "export_parquet",
     "export_ragchecker",

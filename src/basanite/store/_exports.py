@@ -8,10 +8,13 @@ from pathlib import Path
 
 from ._files import output_file
 from ._folder import RunFolder
+from ._ordered import items_in_order
 
 
 def export_jsonl(folder: RunFolder, out: str | Path) -> dict[str, int]:
-    """Write one `Judgment` per line; each line can be read back with the schema.
+    """Write one `Judgment` per line, in the order of the input.
+
+    Each line can be read back with the schema.
 
     Args:
         folder: the run.
@@ -26,9 +29,10 @@ def export_jsonl(folder: RunFolder, out: str | Path) -> dict[str, int]:
     """
     items = 0
     with output_file(out) as file:
-        for judgment in folder.judgments():
-            file.write(json_bytes(judgment.model_dump(mode="json")) + b"\n")
-            items += 1
+        for item in items_in_order(folder):
+            if item.judgment is not None:
+                file.write(json_bytes(item.judgment.model_dump(mode="json")) + b"\n")
+                items += 1
     return {"items": items}
 
 

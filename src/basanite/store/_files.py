@@ -12,13 +12,13 @@ from typing import BinaryIO
 
 from ..errors import InputError, StorageError
 
-_PREFIX = ".basanite-"
-_SUFFIX = ".tmp"
+PREFIX = ".basanite-"
+SUFFIX = ".tmp"
 
 
 def is_leftover(path: Path) -> bool:
     """Whether a file is one that `atomic_file` was writing when its process was killed."""
-    return path.name.startswith(_PREFIX) and path.name.endswith(_SUFFIX)
+    return path.name.startswith(PREFIX) and path.name.endswith(SUFFIX)
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         raise InputError("is a folder", where=str(path), todo="Name a file.")
     if not path.parent.is_dir():
         raise InputError("the folder does not exist", where=str(path.parent), todo="Make it.")
-    temporary = path.parent / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
+    temporary = path.parent / f"{PREFIX}{secrets.token_hex(8)}{SUFFIX}"
     try:
         with temporary.open("xb") as file:
             yield file
@@ -43,7 +43,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise StorageError(
-            f"can't be written ({error.strerror})",
+            f"can't be written ({error.strerror or error})",
             where=str(path),
             todo="Check the free space (df -h) and the permissions of its folder.",
         ) from error

@@ -182,12 +182,18 @@ class RunFolder(Closing):
         return folder
 
     def judgments(self) -> Iterator[Judgment]:
-        """Give each item's judgment; where it has none, the latest failed attempt at one."""
-        for record in self.ledger.records(self.run, "judgment"):
-            yield _judgment(record)
+        """Give each item's judgment; where it has none, the latest failed attempt at one.
+
+        They come in the order in which they were done; `items_in_order` gives that of the input.
+        """
+        return map(read_judgment, self.results())
+
+    def results(self) -> Iterator[Record]:
+        """Give the records of `judgments`."""
+        yield from self.ledger.records(self.run, "judgment")
         attempts = self.ledger.records(self.run, "attempt")
         while batch := list(islice(attempts, _ATTEMPTS_AT_ONCE)):
-            yield from (_judgment(record) for record in self._latest_undone(batch))
+            yield from self._latest_undone(batch)
 
     def answers(self) -> Iterator[Answer | InvalidRow]:
         """Give the rows of the input that were kept with the run, in order."""
@@ -300,7 +306,12 @@ def _read_manifest(path: Path) -> Manifest:
         ) from error
 
 
-def _judgment(record: Record) -> Judgment:
+def read_judgment(record: Record) -> Judgment:
+    """Read the body of a record of kind `judgment` or `attempt`.
+
+    Raises:
+        StorageError: it is none that this version can read.
+    """
     return _read(record, Judgment)
 
 

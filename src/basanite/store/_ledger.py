@@ -102,6 +102,18 @@ class Ledger(Closing):
         """Do what `get` does without blocking the event loop."""
         return await asyncio.to_thread(self.get, run, kind, key)
 
+    def several(self, run: str, kind: str, keys: Sequence[str]) -> dict[str, Record]:
+        """Give the records of those of the keys that have one, by key; all are held at once."""
+        found: dict[str, Record] = {}
+        for start in range(0, len(keys), _LOOKUP_KEYS):
+            query = _whole().where(
+                records.c.run == run,
+                records.c.kind == kind,
+                records.c.key.in_(keys[start : start + _LOOKUP_KEYS]),
+            )
+            found.update((row.key, _record(row)) for row in self._database.read(query))
+        return found
+
     def existing(self, run: str, kind: str, keys: Sequence[str]) -> set[str]:
         """Give those of the keys that have a record."""
         found: set[str] = set()
@@ -141,6 +153,14 @@ class Ledger(Closing):
             .where(records.c.run == run, records.c.kind == kind)
         )
         return int(self._database.read(query)[0][0])
+
+    def latest(self, run: str, kind: str) -> str | None:
+        """Give the time (UTC, ISO 8601) of a run's latest record of one kind."""
+        query = select(func.max(records.c.created_at)).where(
+            records.c.run == run, records.c.kind == kind
+        )
+        found = self._database.read(query)[0][0]
+        return None if found is None else str(found)
 
     def runs(self) -> list[str]:
         """Give the ids of all runs that have records, sorted."""

@@ -17,7 +17,10 @@ fingerprint           string  digest of the judge's fingerprint
 message               string  what went wrong; null where nothing did
 notes                 list    of strings
 human                 string  people's labels, as a JSON object
-claims, verdicts      string  as JSON arrays of the schema's objects
+claims, verdicts,     string  as JSON arrays of the schema's objects
+facts, fact_verdicts
+choice                string  what was chosen, as a JSON object; null where there is none
+probabilities         string  of each valid value, as a JSON object; null where there are none
 calls, cached_calls,  int64   what was used
 calls_without_usage,
 prompt_tokens,
@@ -29,8 +32,8 @@ score_NAME_high
 score_NAME_unscored   string  why it has no value, null where it has one
 ===================== ======= =====================================================
 
-Scores come in the order in which they are first met. Half a surrogate pair, which Parquet
-can't hold, becomes U+FFFD.
+Rows stand in the order of the input, scores in the order in which they are first met. Half a
+surrogate pair, which Parquet can't hold, becomes U+FFFD.
 """
 
 from __future__ import annotations
@@ -45,12 +48,13 @@ from ..schema import Judgment, Usage
 from ._arrow import load_pyarrow
 from ._files import atomic_file
 from ._folder import RunFolder
-from ._record import is_storable
+from ._ordered import items_in_order
+from ._record import storable_text
 
-SCHEMA_NAME = "basanite.judgments/1"
+SCHEMA_NAME = "basanite.judgments/2"
 
 _ROWS_AT_ONCE = 500
-_TEXTS_BEFORE = (
+_IDENTITY = (
     "subject_id",
     "subject_digest",
     "task",
@@ -60,6 +64,8 @@ _TEXTS_BEFORE = (
     "primary",
     "score_mode",
 )
+_LISTS = ("human", "claims", "verdicts", "facts", "fact_verdicts")
+_OBJECTS = ("choice", "probabilities")
 _COUNTS = tuple(name for name in Usage.model_fields if name != "seconds")
 
 
@@ -81,41 +87,45 @@ def export_parquet(folder: RunFolder, out: str | Path) -> dict[str, int]:
     pa = load_pyarrow()
     # Parquet fixes its columns before its first row, so the scores are looked for first.
     scores = list(dict.fromkeys(name for one in folder.judgments() for name in one.scores))
-    schema = _schema(scores)
+    schema = pa.schema(judgment_columns(scores), metadata={"basanite.schema": SCHEMA_NAME})
     items = 0
     with atomic_file(Path(out)) as file, pa.parquet.ParquetWriter(file, schema) as writer:
-        for batch in _batches(folder.judgments()):
-            rows = [_row(judgment, scores) for judgment in batch]
+        for rows in _batches(folder, scores):
             writer.write_table(pa.Table.from_pylist(rows, schema=schema))
             items += len(rows)
     return {"items": items}
 
 
-def _schema(scores: Sequence[str]) -> Any:
+def judgment_columns(scores: Sequence[str]) -> list[tuple[str, Any]]:
+    """Give the names and Arrow types of the columns listed above."""
     pa = load_pyarrow()
-    fields = [(name, pa.string()) for name in _TEXTS_BEFORE]
+    fields = [(name, pa.string()) for name in _IDENTITY]
     fields.append(("probability_mass", pa.float64()))
     fields.extend((name, pa.string()) for name in ("fingerprint", "message"))
     fields.append(("notes", pa.list_(pa.string())))
-    fields.extend((name, pa.string()) for name in ("human", "claims", "verdicts"))
+    fields.extend((name, pa.string()) for name in (*_LISTS, *_OBJECTS))
     fields.extend((name, pa.int64()) for name in _COUNTS)
     fields.append(("seconds", pa.float64()))
     for name in scores:
         fields.extend((f"score_{name}{end}", pa.float64()) for end in ("", "_low", "_high"))
         fields.append((f"score_{name}_unscored", pa.string()))
-    return pa.schema(fields, metadata={"basanite.schema": SCHEMA_NAME})
+    return fields
 
 
-def _batches(judgments: Iterator[Judgment]) -> Iterator[list[Judgment]]:
-    while batch := list(islice(judgments, _ROWS_AT_ONCE)):
+def _batches(folder: RunFolder, scores: Sequence[str]) -> Iterator[list[dict[str, object]]]:
+    judgments = (item.judgment for item in items_in_order(folder))
+    rows = (judgment_row(one, scores) for one in judgments if one is not None)
+    while batch := list(islice(rows, _ROWS_AT_ONCE)):
         yield batch
 
 
-def _row(judgment: Judgment, scores: Sequence[str]) -> dict[str, object]:
+def judgment_row(judgment: Judgment, scores: Sequence[str]) -> dict[str, object]:
+    """Give the values of the columns listed above."""
     whole = judgment.model_dump(mode="json", exclude={"replies", "scores", "usage"})
-    row: dict[str, object] = {name: whole[name] for name in _TEXTS_BEFORE}
+    row: dict[str, object] = {name: whole[name] for name in _IDENTITY}
     row |= {name: whole[name] for name in ("probability_mass", "fingerprint", "message", "notes")}
-    row |= {name: json.dumps(whole[name]) for name in ("human", "claims", "verdicts")}
+    row |= {name: json.dumps(whole[name]) for name in _LISTS}
+    row |= {name: None if whole[name] is None else json.dumps(whole[name]) for name in _OBJECTS}
     row |= judgment.usage.model_dump()
     for name in scores:
         score = judgment.scores.get(name)
@@ -124,12 +134,13 @@ def _row(judgment: Judgment, scores: Sequence[str]) -> dict[str, object]:
             row[f"score_{name}_low"] = score.low
             row[f"score_{name}_high"] = score.high
             row[f"score_{name}_unscored"] = score.unscored_reason
-    return {name: _storable(value) for name, value in row.items()}
+    return {name: storable(value) for name, value in row.items()}
 
 
-def _storable(value: object) -> object:
-    if isinstance(value, str) and not is_storable(value):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def storable(value: object) -> object:
+    """Give a value that Parquet can hold: half a surrogate pair becomes U+FFFD."""
+    if isinstance(value, str):
+        return storable_text(value)
     if isinstance(value, list):
-        return [_storable(item) for item in value]
+        return [storable(item) for item in value]
     return value

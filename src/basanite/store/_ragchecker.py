@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ..schema import Answer, Claim, InvalidRow, Judgment, Label
+from ..errors import InputError
+from ..schema import Answer, Claim, Judgment, Label
 from ._exports import json_bytes
 from ._files import output_file
 from ._folder import RunFolder
+from ._ordered import items_in_order
 
 _LABELS = {
     Label.ENTAILED: "Entailment",
@@ -22,7 +25,7 @@ def export_ragchecker(folder: RunFolder, out: str | Path) -> dict[str, int]:
 
     Its reader takes a missing label or an empty list of claims for a zero. So an item is
     left out unless both sides have claims and each claim a label; labels against contexts
-    are all there or their two fields are not.
+    are all there or their two fields are not. Items come in the order of the input.
 
     Args:
         folder: the run.
@@ -32,45 +35,65 @@ def export_ragchecker(folder: RunFolder, out: str | Path) -> dict[str, int]:
         `items` that were written and `left_out`.
 
     Raises:
-        InputError: the path can't be a file.
+        InputError: the path can't be a file, or the run has no item with complete labels.
         StorageError: it can't be written.
     """
-    counts = {"items": 0, "left_out": 0}
+    items = 0
+    left_out: Counter[str] = Counter()
     with output_file(out) as file:
-        file.write(b'{"results": [')
         for entry in _entries(folder):
-            if entry is None:
-                counts["left_out"] += 1
+            if isinstance(entry, str):
+                left_out[entry] += 1
                 continue
-            file.write(b",\n" if counts["items"] else b"\n")
+            file.write(b",\n" if items else b'{"results": [\n')
             file.write(json_bytes(entry))
-            counts["items"] += 1
+            items += 1
+        if not items:  # inside: the path keeps what it held
+            raise InputError(
+                f"nothing can be exported for RAGChecker: {_reasons(left_out)}",
+                where=str(folder.path),
+                todo="It needs claims of both sides, each with a label: judge the input with "
+                "`basanite judge claims` in both directions, or export this run as jsonl, parquet, "
+                "huggingface or inspect, which hold any judge's results.",
+            )
         file.write(b"\n]}\n")
-    return counts
+    return {"items": items, "left_out": left_out.total()}
 
 
-def _entries(folder: RunFolder) -> Iterator[dict[str, object] | None]:
-    for judgment in folder.judgments():
-        answer = folder.answer(judgment.subject_id)
-        if answer is None or isinstance(answer, InvalidRow):
-            yield None
+def _reasons(left_out: Mapping[str, int]) -> str:
+    if not left_out:
+        return "nothing has been judged"
+    ordered = sorted(left_out.items(), key=lambda entry: (-entry[1], entry[0]))
+    return ", ".join(f"{count} with {reason}" for reason, count in ordered)
+
+
+def _entries(folder: RunFolder) -> Iterator[dict[str, object] | str]:
+    for item in items_in_order(folder):
+        if item.judgment is None:
+            continue
+        if isinstance(item.row, Answer):
+            yield _entry(item.row, item.judgment)
         else:
-            yield _entry(answer, judgment)
+            yield "a row that can't be used"
 
 
-def _entry(answer: Answer, judgment: Judgment) -> dict[str, object] | None:
-    """Give an item in RAGChecker's shape, or None where its labels are not complete."""
+def _entry(answer: Answer, judgment: Judgment) -> dict[str, object] | str:
+    """Give an item in RAGChecker's shape, or what its labels lack."""
     labels: dict[tuple[str, str], str] = {}
     for verdict in judgment.verdicts:
         if verdict.label is None:
-            return None
+            return "a claim that has no label"
         labels[verdict.claim_id, verdict.against] = _LABELS[verdict.label]
     response = [claim for claim in judgment.claims if claim.side == "answer"]
     truth = [claim for claim in judgment.claims if claim.side == "truth"]
     answer2response = _column(response, "truth", labels)
     response2answer = _column(truth, "answer", labels)
-    if not answer2response or not response2answer:
-        return None
+    if not answer2response and not response2answer:
+        return "no labelled claims"
+    if not answer2response:
+        return "no labels of the answer's claims"
+    if not response2answer:
+        return "no labels of the truth's claims"
     contexts = answer.contexts or ()
     entry: dict[str, object] = {
         "query_id": answer.id,
@@ -87,7 +110,7 @@ def _entry(answer: Answer, judgment: Judgment) -> dict[str, object] | None:
         sources = [f"context:{index}" for index in range(len(contexts))]
         rows = [_matrix(claims, sources, labels) for claims in (response, truth)]
         if None in rows:
-            return None
+            return "labels against some of the contexts only"
         entry["retrieved2response"], entry["retrieved2answer"] = rows
     return entry
 

@@ -68,3 +68,10 @@ def decode_body(text: str) -> dict[str, object]:
     """Read back what `encode_body` gave."""
     body: dict[str, object] = json.loads(text)
     return body
+
+
+def storable_text(text: str) -> str:
+    """Give a text without half a surrogate pair, for formats in UTF-8: U+FFFD stands for it."""
+    if is_storable(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
