@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 from itertools import chain, combinations
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +23,7 @@ from basanite.judges import (
     read_letters,
 )
 from basanite.judges._choice_metrics import single_letter_scores, subset_scores
+from support.reference import reference
 
 SETS = st.sets(st.sampled_from("ABCDE"))
 
@@ -178,10 +177,7 @@ def test_another_shape_is_refused(parsed: object) -> None:
 
 
 def benchmark(name: str) -> list[ChoiceQuestion]:
-    folder = os.environ.get("BASANITE_REFERENCE_DATA")
-    if not folder:
-        pytest.skip("BASANITE_REFERENCE_DATA is not set: no reference data to compare with")
-    path = Path(folder) / "heureka" / "benchmark" / name
+    path = reference(f"heureka/benchmark/{name}")
     return choice_file(json.loads(path.read_text(encoding="utf-8")))
 
 

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from basanite.reports._items import ItemBook
 from basanite.reports._run import read_runs
 from basanite.reports._strip import Axis, axis_for, strip
 from basanite.reports._text import shortened, visible
-from basanite.schema import Answer, InvalidRow, RawReply, Score, UnscoredReason
+from basanite.schema import Answer, InvalidRow, Judgment, RawReply, Score, UnscoredReason
 from support.fake_runs import (
     FakeRun,
     make_answer,
@@ -203,6 +204,27 @@ def test_a_page_holds_a_bounded_number_of_items() -> None:
     assert sorted(ids) == sorted(
         ["item-index", *(f"s-{n}" for n in range(5)), *(f"j-0-{n}" for n in range(5))]
     )
+
+
+def test_what_no_page_can_list_is_not_read() -> None:
+    class Counting(FakeRun):
+        read = 0
+
+        def judgments(self) -> Iterator[Judgment]:
+            for judgment in self.judged:
+                self.read += 1
+                yield judgment
+
+    run = make_run(500)
+    counting = Counting(run.manifest, run.rows, run.judged)
+    runs = read_runs([counting])
+    before = counting.read
+    blocks = list(ItemBook(runs, limit=5).blocks())
+    assert len([block for block in blocks if 'id="j-0-' in str(block)]) == 5
+    assert counting.read - before == 6, "one beyond those that are listed"
+    reversed_run = Counting(run.manifest, run.rows, run.judged[::-1])
+    blocks = list(ItemBook(read_runs([reversed_run]), limit=5).blocks())
+    assert len([block for block in blocks if 'id="j-0-' in str(block)]) == 5, "none is missed"
 
 
 def _index(blocks: list[str]) -> Any:

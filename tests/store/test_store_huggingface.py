@@ -15,8 +15,7 @@ from basanite.reports import summarise
 from basanite.schema import Answer, InvalidRow, Judgment
 from basanite.store import RunFolder, export_huggingface
 from basanite.store._card import _size
-from support.fake_runs import FakeRun
-from support.report_samples import agent_answers, choice_run, claims_run, facts_run, rating_run
+from support.report_samples import agent_answers, claims_run, every_kind
 from support.run_folders import PRIVATE, private_manifest, write_fake, write_run
 from support.store_samples import make_answer, make_judgment
 
@@ -40,19 +39,9 @@ def front_matter(folder: Path) -> dict[str, Any]:
     return value
 
 
-def kinds() -> dict[str, FakeRun]:
-    rows = agent_answers(3)
-    return {
-        "claims": claims_run(rows),
-        "facts": facts_run(rows),
-        "rating": rating_run(rows),
-        "choice": choice_run(5),
-    }
-
-
 @pytest.mark.parametrize("kind", ["claims", "facts", "rating", "choice"])
 def test_datasets_reads_each_kind_of_run(kind: str, tmp_path: Path) -> None:
-    fake = kinds()[kind]
+    fake = every_kind()[kind]
     run = write_fake(tmp_path / "run", fake)
     out = tmp_path / "out"
     assert export(run, out, rows_per_file=5)["items"] == len(fake.judged)

@@ -3,13 +3,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from basanite.schema import Answer, InvalidRow
 from basanite.store import InputFile, read_answers
+from support.reference import reference
 
 Row = dict[str, object]
 
@@ -162,9 +162,6 @@ def test_ragcheckers_json(tmp_path: Path) -> None:
 
 
 def test_ragcheckers_own_example(tmp_path: Path) -> None:
-    data = os.environ.get("BASANITE_REFERENCE_DATA")
-    if not data:
-        pytest.skip("needs BASANITE_REFERENCE_DATA, the folder of the published data")
     for name in ("checking_inputs.json", "checking_outputs.json"):
-        source = InputFile.scan(Path(data) / "ragchecker" / name)
+        source = InputFile.scan(reference(f"ragchecker/{name}"))
         assert (source.rows, source.invalid) == (2, 0)

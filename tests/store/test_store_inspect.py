@@ -18,11 +18,9 @@ from basanite.store import Record, RunFolder, export_inspect
 from support.fake_runs import FakeRun, make_run
 from support.report_samples import (
     agent_answers,
-    choice_run,
     claims_run,
-    facts_run,
+    every_kind,
     failing_run,
-    rating_run,
 )
 from support.run_folders import PRIVATE, private_manifest, write_fake, write_run
 from support.store_samples import FINGERPRINT, make_answer, make_judgment, make_manifest
@@ -47,15 +45,7 @@ def samples_of(log: Any) -> dict[tuple[str, int], Any]:
 
 
 def kinds() -> dict[str, FakeRun]:
-    rows = agent_answers(3)
-    return {
-        "claims": claims_run(rows),
-        "facts": facts_run(rows),
-        "rating": rating_run(rows),
-        "choice": choice_run(5),
-        "replies": make_run(6),
-        "failing": failing_run(rows),
-    }
+    return {**every_kind(), "replies": make_run(6), "failing": failing_run(agent_answers(3))}
 
 
 @pytest.mark.parametrize("form", ["eval", "json"])

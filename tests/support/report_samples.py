@@ -301,6 +301,17 @@ def _choice(row: Answer, number: int) -> Judgment:
     )
 
 
+def every_kind() -> dict[str, FakeRun]:
+    """Make a small run of each kind of judgment."""
+    rows = agent_answers(3)
+    return {
+        "claims": claims_run(rows),
+        "facts": facts_run(rows),
+        "rating": rating_run(rows),
+        "choice": choice_run(5),
+    }
+
+
 def failing_run(rows: Sequence[Answer]) -> FakeRun:
     """Make a run in which nearly nothing was scored, for many reasons, and which was stopped."""
     run = claims_run(rows)

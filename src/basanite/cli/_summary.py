@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from ..schema import NOT_VALIDATED
 from ._choice_table import choice_table
 from ._console import stderr
 
@@ -24,7 +25,7 @@ _STOPPED = {
 
 def print_summary(summary: Summary, outcome: RunOutcome, path: Path) -> None:
     """Print scores with intervals, what is unscored and why, and the baseline beside."""
-    table = Table(title=f"{summary.judge} (judge not validated)", title_justify="left")
+    table = Table(title=f"{summary.judge} ({NOT_VALIDATED})", title_justify="left")
     for name in ("score", "mean", "95 % interval", "scored"):
         table.add_column(name, justify="left" if name == "score" else "right")
     for name, score in summary.scores.items():

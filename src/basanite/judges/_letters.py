@@ -25,7 +25,7 @@ from itertools import islice
 from ..errors import ItemError, UnscoredReason
 from ._letter_list import Choice, ListReader, cleaned, shown
 
-PARSER_VERSION = "letters-1"
+PARSER_VERSION = "letters-2"
 
 _QUALITY = r"(?:final|correct|right|best|true|chosen|selected|my)"
 _SUBJECT = (
@@ -43,10 +43,13 @@ _STATED = re.compile(
 )
 _FOREIGN = re.compile(
     r"\b(?:incorrect|wrong|false|unlikely|other|another|alternative|possible|previous|earlier"
-    r"|not(?:\s+(?:the|an?))?|no|your|their|his|her|if(?:\s+the)?)\s+$",
+    r"|not(?:\s+(?:the|an?))?|no|your|their|his|her|if(?:\s+the)?"
+    r"|can(?:not|['’]t)\s+be(?:\s+the)?"
+    r"|(?:rul(?:es?|ed|ing)[\s-]out|exclud(?:es?|ed|ing)|eliminat(?:es?|ed|ing)|reject(?:s|ed|ing)?"
+    r"|discard(?:s|ed|ing)?|dismiss(?:es|ed|ing)?)(?:\s+(?:the|an?|this|that|these|both|all))?)\s+$",
     re.IGNORECASE,
 )
-"""Words before "answer" that make it another one than the answer's own."""
+"""Words before "answer" that make it another one than the answer's own, or one that is denied."""
 _DOUBT = re.compile(
     r"\b(?:answers?|options?|choices?)\s+(?:(?:could|might|may|can)(?:\s+\w{1,20})?\s+be"
     r"|(?:is|are|was|were)n['’]t)\s+",

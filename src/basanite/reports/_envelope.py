@@ -10,10 +10,11 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
+from ..schema import NOT_VALIDATED
 from ..stats import Coefficient, Estimate
 from ._agreement import AUTHOR_NOTE, Agreement, LabelAgreement
 from ._choice import ChoiceFigures
-from ._summary import NOT_VALIDATED, BaselineSummary, GroupSummary, Summary
+from ._summary import BaselineSummary, GroupSummary, Summary
 
 SCHEMA = "basanite.summary/1"
 

@@ -9,9 +9,8 @@ from markupsafe import Markup
 from pydantic import JsonValue
 
 from ..errors import UnscoredReason
-from ..schema import Answer, FactLabel, InvalidRow, Judgment, Label
+from ..schema import NOT_JUDGED, NOT_REPORTED, Answer, FactLabel, InvalidRow, Judgment, Label
 from ._run import ReadRun
-from ._tally import NOT_JUDGED, NOT_REPORTED
 from ._text import MAX_TEXT, json_block, shortened, shortened_json
 
 MAX_ITEMS = 10_000
@@ -36,6 +35,8 @@ class ItemBook:
     chars: int = MAX_CHARS
     _full: bool = False
     """Whether no further item is listed."""
+    _waiting: set[int] = field(default_factory=set)
+    """Listed items of the run at hand whose judgment has not come yet."""
     _brief: int = 0
     """Judgments of which only the scores are shown."""
     _numbers: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -50,11 +51,16 @@ class ItemBook:
 
     def _subjects(self, number: int, run: ReadRun) -> Iterator[Markup]:
         left = self.chars // 2 // len(self.runs)
+        self._waiting = set()
         for row in run.view.answers():
+            if self._full and not number:
+                return  # in the first run nothing further can be an item that is listed
             digest = row.digest if isinstance(row, Answer) else ""
             known = len(self._index)
             item = self._number((row.id, digest), row.task, row.agent, row.trial)
-            if item is not None and isinstance(row, InvalidRow):
+            if item is not None and isinstance(row, Answer):
+                self._waiting.add(item)
+            elif item is not None:
                 self._put(item, "reasons", number, UnscoredReason.INVALID_ROW.value)
             if item == known:
                 block = json_block(f"s-{item}", _subject(row))
@@ -68,7 +74,10 @@ class ItemBook:
             key = (judgment.subject_id, judgment.subject_digest)
             item = self._number(key, judgment.task, judgment.agent, judgment.trial)
             if item is None:
+                if self._full and not self._waiting:
+                    return  # every listed item of this run has its judgment
                 continue
+            self._waiting.discard(item)
             score = judgment.scores.get(run.summary.primary)
             reason = None if score is None else score.unscored_reason
             self._put(item, "values", number, None if score is None else score.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..errors import UnscoredReason
-from ._tally import NOT_JUDGED, NOT_REPORTED
+from ..schema import NOT_JUDGED, NOT_REPORTED
 
 _R = UnscoredReason
 

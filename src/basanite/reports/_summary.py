@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from ..errors import UnscoredReason
 from ..judges import LexicalJudge
-from ..schema import Usage
+from ..schema import NOT_JUDGED, Usage
 from ..stats import Estimate, clustered_mean
 from ._agreement import LabelAgreement, agreements
 from ._baseline import (
@@ -21,10 +21,8 @@ from ._baseline import (
     baseline_scores,
 )
 from ._choice import ChoiceFigures, choice_figures
-from ._tally import NOT_JUDGED, Column, Tally, tally
+from ._tally import Column, Tally, tally
 from ._view import RunView, manifest_json, text_at
-
-NOT_VALIDATED = "judge not validated"
 
 _NO_FAILURE = frozenset(
     {

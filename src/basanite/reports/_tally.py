@@ -12,14 +12,8 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from ..errors import UnscoredReason
-from ..schema import InvalidRow, Judgment, Usage
+from ..schema import NOT_JUDGED, NOT_REPORTED, InvalidRow, Judgment, Usage
 from ._view import RunView, expected_rows, manifest_json, text_at
-
-NOT_JUDGED = "not_judged"
-"""Counted for rows that the run has not come to, such as after it was stopped."""
-
-NOT_REPORTED = "not_reported"
-"""Counted where a judgment lacks a score that other judgments of the same run have."""
 
 _NAN = float("nan")
 

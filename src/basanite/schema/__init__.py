@@ -7,9 +7,13 @@ from ._claims import Claim, ClaimVerdict, Label, Quote
 from ._facts import FACT_PARTS, ChoiceReading, Fact, FactLabel, FactVerdict
 from ._judgment import Judgment, RawReply, Score
 from ._model import Fingerprint, ModelIdentity, Sampling, Usage
+from ._words import NOT_JUDGED, NOT_REPORTED, NOT_VALIDATED
 
 __all__ = [
     "FACT_PARTS",
+    "NOT_JUDGED",
+    "NOT_REPORTED",
+    "NOT_VALIDATED",
     "Answer",
     "ChoiceReading",
     "Claim",

@@ -27,7 +27,7 @@ class Address:
     """A database's address, read and checked."""
 
     url: URL
-    _as_it_is: Mapping[str, str] = field(default_factory=dict)
+    _as_it_is: Mapping[str, str] = field(default_factory=dict, hash=False)
     """How SQLite opens a file that it can't write; empty where it can."""
 
     @classmethod

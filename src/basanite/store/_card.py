@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..schema import ModelIdentity
+from ..schema import NOT_VALIDATED, ModelIdentity
 from ._manifest import Manifest
-from ._numbers import NOT_VALIDATED, RunNumbers, ScoreNumbers
+from ._numbers import RunNumbers, ScoreNumbers
 from ._public import public_fingerprint, public_name
 
 MARKER = "# basanite.huggingface/1"

@@ -15,12 +15,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from ..errors import InputError
-from ..schema import Answer, InvalidRow, UnscoredReason
+from ..schema import NOT_JUDGED, NOT_REPORTED, Answer, InvalidRow, UnscoredReason
 from ._arrow import load_pyarrow
 from ._card import MARKER, card
 from ._folder import RunFolder
 from ._manifest import Manifest
-from ._numbers import NOT_JUDGED, NOT_REPORTED, RunNumbers
+from ._numbers import RunNumbers
 from ._ordered import Item, items_in_order, text_size
 from ._parquet import judgment_columns, judgment_row, storable
 from ._public import public_text

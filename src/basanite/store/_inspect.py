@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath
 
 from ..errors import InputError
-from ..schema import Sampling
+from ..schema import NOT_JUDGED, NOT_VALIDATED, Sampling
 from ._files import atomic_file
 from ._folder import RunFolder
 from ._inspect_epochs import Epochs
 from ._inspect_files import write_eval, write_json
 from ._inspect_sample import Json, Samples
 from ._inspect_scores import left_out, result_scores, shown_scores
-from ._numbers import NOT_JUDGED, NOT_VALIDATED, RunNumbers
+from ._numbers import RunNumbers
 from ._ordered import items_in_order
 from ._public import public_fingerprint
 

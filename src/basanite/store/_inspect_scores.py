@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from ..errors import UnscoredReason
-from ..schema import ClaimVerdict, InvalidRow, Judgment, Score
-from ._numbers import NOT_JUDGED, NOT_REPORTED, RunNumbers, ScoreNumbers
+from ..schema import NOT_JUDGED, NOT_REPORTED, ClaimVerdict, InvalidRow, Judgment, Score
+from ._numbers import RunNumbers, ScoreNumbers
 from ._ordered import Item
 
 UNSCORED = float("nan")

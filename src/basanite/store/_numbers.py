@@ -10,12 +10,6 @@ from typing import Protocol
 
 from ..schema import Usage
 
-NOT_VALIDATED = "judge not validated"
-NOT_JUDGED = "not_judged"
-"""Stands for a reason where a run has not come to a row."""
-NOT_REPORTED = "not_reported"
-"""Stands for a reason where a judgment lacks a score that others of the run have."""
-
 
 class MeanNumbers(Protocol):
     """A mean with its interval and standard error, or with the reason why they are missing."""
