@@ -6,11 +6,13 @@ import sys
 import basanite.store
 
 _NAMES = [
+    "Columns",
     "Environment",
     "InputFile",
     "InputInfo",
     "Ledger",
     "Manifest",
+    "RawRow",
     "Record",
     "ReplyCache",
     "RunFolder",
@@ -25,6 +27,7 @@ _NAMES = [
     "export_ragchecker",
     "is_run_file",
     "read_answers",
+    "read_rows",
 ]
 
 

@@ -8,7 +8,7 @@ import os
 import typer
 
 from .. import __version__
-from . import _choice_metrics, _data, _demo, _doctor, _embedded, _judge
+from . import _choice_metrics, _critic_study, _data, _demo, _doctor, _embedded, _judge
 from ._console import stdout
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
 _judge.register(app)
 _data.register(app)
 _choice_metrics.register(_data.metrics_app)
+_critic_study.register(app)
 _embedded.register(app)
 _doctor.register(app)
 _demo.register(app)

@@ -21,14 +21,19 @@ if TYPE_CHECKING:
     from ._numbers import RunNumbers
     from ._parquet import export_parquet
     from ._ragchecker import export_ragchecker
+    from ._readers import Columns
     from ._record import Record
+    from ._row_files import read_rows
+    from ._rows import RawRow
 
 _HOMES = {
+    "Columns": "_readers",
     "Environment": "_manifest",
     "InputFile": "_inputs",
     "InputInfo": "_manifest",
     "Ledger": "_ledger",
     "Manifest": "_manifest",
+    "RawRow": "_rows",
     "Record": "_record",
     "ReplyCache": "_cache",
     "RunFolder": "_folder",
@@ -43,6 +48,7 @@ _HOMES = {
     "export_ragchecker": "_ragchecker",
     "is_run_file": "_folder",
     "read_answers": "_inputs",
+    "read_rows": "_row_files",
 }
 
 
@@ -56,11 +62,13 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = [
+    "Columns",
     "Environment",
     "InputFile",
     "InputInfo",
     "Ledger",
     "Manifest",
+    "RawRow",
     "Record",
     "ReplyCache",
     "RunFolder",
@@ -75,4 +83,5 @@ __all__ = [
     "export_ragchecker",
     "is_run_file",
     "read_answers",
+    "read_rows",
 ]

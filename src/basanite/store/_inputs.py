@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
@@ -47,7 +47,7 @@ class InputFile:
             MissingExtra: Parquet without pyarrow installed.
         """
         path = Path(path)
-        _check_file(path)
+        check_file(path, READERS)
         name, read = READERS[path.suffix.lower()]
         notes = Notes()
         ids = _Ids()
@@ -129,16 +129,21 @@ class _Ids:
         )
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path, suffixes: Collection[str]) -> None:
+    """Refuse what can't be read as a file of rows.
+
+    Raises:
+        InputError: it is missing, a folder, empty, of another kind, or may not be read.
+    """
     if path.is_dir():
         raise InputError("is a folder", where=str(path), todo="Name a file in it.")
     if not path.exists():
         raise InputError("does not exist", where=str(path), todo="Check the path.")
-    if path.suffix.lower() not in READERS:
+    if path.suffix.lower() not in suffixes:
         raise InputError(
             f"has the unknown suffix {path.suffix!r}",
             where=str(path),
-            todo=f"Give one of {', '.join(READERS)}.",
+            todo=f"Give one of {', '.join(suffixes)}.",
         )
     if not path.is_file():
         raise InputError(

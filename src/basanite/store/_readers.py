@@ -20,17 +20,31 @@ _MOST_NAMES = 20
 _ROWS_AT_ONCE = 64
 
 
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What the rows of a kind of file hold."""
+
+    required: tuple[str, ...]
+    """A CSV or Parquet file without one of these is refused as a whole."""
+    known: frozenset[str]
+    """All columns that are read, the required ones included."""
+
+
+ANSWER_COLUMNS = Columns(REQUIRED, COLUMNS)
+
+
 @dataclass(slots=True)
 class Notes:
-    """What a reader notices beside its rows."""
+    """What a reader looks for, and what it notices beside its rows."""
 
+    wanted: Columns = ANSWER_COLUMNS
     unknown: set[str] = field(default_factory=set)
     """Columns that are not known and not read (the first twenty)."""
 
     def columns(self, names: Iterable[str]) -> None:
         """Note those of a row's columns that are not known."""
         for name in names:
-            if name not in COLUMNS and len(self.unknown) < _MOST_NAMES:
+            if name not in self.wanted.known and len(self.unknown) < _MOST_NAMES:
                 self.unknown.add(name)
 
 
@@ -76,12 +90,12 @@ def read_csv(path: Path, notes: Notes) -> Iterator[RawRow]:
         records = _csv_records(csv.reader(_csv_lines(file, path), strict=True))
         header = next(records, None)
         if not isinstance(header, list):
-            raise InputError("has no header line", where=str(path), todo=_todo_columns())
+            raise InputError("has no header line", where=str(path), todo=_todo(notes.wanted))
         names = [name.strip() for name in header]
-        _check_header(names, path)
+        _check_header(names, path, notes.wanted)
         notes.columns(names)
         for number, record in enumerate(records, 1):
-            yield _csv_row(number, names, record)
+            yield _csv_row(number, names, record, notes.wanted)
 
 
 def _csv_lines(file: Iterable[bytes], path: Path) -> Iterator[str]:
@@ -106,7 +120,9 @@ def _csv_records(reader: Iterator[list[str]]) -> Iterator[list[str] | csv.Error]
                 yield record
 
 
-def _csv_row(number: int, names: Sequence[str], record: list[str] | csv.Error) -> RawRow:
+def _csv_row(
+    number: int, names: Sequence[str], record: list[str] | csv.Error, wanted: Columns
+) -> RawRow:
     if isinstance(record, csv.Error):
         return RawRow(number, None, f"is not CSV ({record}; check its quotes)")
     if len(record) != len(names):
@@ -114,7 +130,7 @@ def _csv_row(number: int, names: Sequence[str], record: list[str] | csv.Error) -
         return RawRow(number, None, what)
     cells = dict(zip(names, record, strict=True))
     # An empty cell is a missing value, except where an empty text means something.
-    kept = {name: cell for name, cell in cells.items() if cell or name in REQUIRED}
+    kept = {name: cell for name, cell in cells.items() if cell or name in wanted.required}
     return RawRow(number, kept)
 
 
@@ -125,9 +141,9 @@ def read_parquet(path: Path, notes: Notes) -> Iterator[RawRow]:
     try:
         with pa.parquet.ParquetFile(path) as file:
             names = list(file.schema_arrow.names)
-            _check_header(names, path)
+            _check_header(names, path, notes.wanted)
             notes.columns(names)
-            known = [name for name in names if name in COLUMNS]
+            known = [name for name in names if name in notes.wanted.known]
             for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=known):
                 for row in _parquet_rows(batch):
                     number += 1
@@ -214,22 +230,23 @@ def _refuse_array(start: bytes, path: Path) -> None:
         )
 
 
-def _check_header(names: Sequence[str], path: Path) -> None:
-    missing = [name for name in REQUIRED if name not in names]
+def _check_header(names: Sequence[str], path: Path, wanted: Columns) -> None:
+    missing = [name for name in wanted.required if name not in names]
     if missing:
         what = f"has no column {', '.join(missing)} (it has: {', '.join(names)[:200]})"
-        raise InputError(what, where=str(path), todo=_todo_columns())
-    doubled = sorted({name for name in names if names.count(name) > 1 and name in COLUMNS})
+        raise InputError(what, where=str(path), todo=_todo(wanted))
+    doubled = sorted({name for name in names if names.count(name) > 1 and name in wanted.known})
     if doubled:
         raise InputError(
             f"has two columns named {doubled[0]}", where=str(path), todo="Rename one of them."
         )
 
 
-def _todo_columns() -> str:
-    others = ", ".join(sorted(COLUMNS - set(REQUIRED)))
+def _todo(wanted: Columns) -> str:
+    others = ", ".join(sorted(wanted.known - set(wanted.required)))
     return (
-        f"Name the columns {', '.join(REQUIRED)} (and, if wanted, {others}), separated by commas."
+        f"Name the columns {', '.join(wanted.required)} (and, if wanted, {others}), "
+        "separated by commas."
     )
 
 
