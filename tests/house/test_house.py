@@ -218,6 +218,7 @@ def test_documents_show_commands_and_options_that_exist() -> None:
     commands, options = _command_line(get_command(app))
     for page in (
         "README.md",
+        "docs/critic-study.md",
         "docs/judging.md",
         "docs/endpoints.md",
         "docs/exports.md",

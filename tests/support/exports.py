@@ -18,13 +18,8 @@ def doors() -> list[str]:
     """Give each public module's name: packages and single modules without an underscore."""
     import basanite
 
-    names = ["basanite"]
-    names += [
-        f"basanite.{module.name}"
-        for module in pkgutil.iter_modules(basanite.__path__)
-        if not module.name.startswith("_")
-    ]
-    return sorted(names)
+    walked = pkgutil.walk_packages(basanite.__path__, "basanite.")
+    return sorted({"basanite", *(one.name for one in walked if "._" not in one.name)})
 
 
 def exported(door: str) -> list[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._endpoint import Endpoint
     from ._jsontext import read_json
     from ._langchain import LangChainModel, as_chat_model
-    from ._open import open_model
+    from ._open import check_spec, open_model
     from ._probe import open_endpoint
     from ._prompt import Prompt, fence, fence_mark
     from ._types import Capabilities, ChatModel, Completion, Message, Request, TokenLogprob
@@ -52,6 +52,7 @@ _HOMES = {
     "Window": "_windows",
     "as_chat_model": "_langchain",
     "ask": "_ask",
+    "check_spec": "_open",
     "check_window_count": "_windows",
     "fence": "_prompt",
     "fence_mark": "_prompt",
@@ -100,6 +101,7 @@ __all__ = [
     "Window",
     "as_chat_model",
     "ask",
+    "check_spec",
     "check_window_count",
     "fence",
     "fence_mark",

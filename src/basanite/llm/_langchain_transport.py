@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -42,6 +43,9 @@ _FINISH = {
 }
 """What other providers say, in OpenAI's words."""
 
+_KEPT = 8
+"""Most forms of a model (sampling and schema) that are kept for further requests."""
+
 
 class LangChainTransport:
     """Asks a chat model what `Transport` would ask a server; never raises for a failed attempt."""
@@ -55,6 +59,7 @@ class LangChainTransport:
             name: next((field for field in fields if field in declared), None)
             for name, fields in _SAMPLING.items()
         }
+        self._set: OrderedDict[str, Runnable[list[BaseMessage], object]] = OrderedDict()
 
     def takes(self, name: str) -> bool:
         """Whether the model has a field for `temperature`, `top_p`, `seed` and so on."""
@@ -102,9 +107,20 @@ class LangChainTransport:
     def _asking(self, asked: Mapping[str, object]) -> Runnable[list[BaseMessage], object]:
         """The model with the request's sampling and schema set.
 
+        Requests of one kind share it: to set a schema costs LangChain more than to ask.
+
         Raises:
             NotImplementedError: there is a schema, and the model can't be given one.
         """
+        key = json.dumps([asked.get(name) for name in (*self._fields, "response_format")])
+        known = self._set.get(key)
+        if known is None:
+            known = self._set[key] = self._made(asked)
+            if len(self._set) > _KEPT:
+                self._set.popitem(last=False)
+        return known
+
+    def _made(self, asked: Mapping[str, object]) -> Runnable[list[BaseMessage], object]:
         update = {
             field: asked[name]
             for name, field in self._fields.items()

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Protocol
 
 from ..errors import InputError
+from ._address import Address
 from ._cache import CachedModel, ReplyStore
 from ._config import EMBEDDED, EndpointConfig, ModelSpec
 from ._probe import ProfileStore, open_endpoint
@@ -32,12 +33,7 @@ async def open_model(spec: ModelSpec, cache: Cache | None) -> AsyncIterator[Chat
         MissingExtra: `embedded` without its package installed.
         SetupError: `embedded` without its weights installed, or with a file that can't be loaded.
     """
-    if spec.gguf is not None and spec.endpoint != EMBEDDED:
-        raise InputError(
-            "a GGUF file is for the embedded endpoint only",
-            where=str(spec.gguf),
-            todo="Leave it out, or take `embedded` as the endpoint",
-        )
+    check_spec(spec)
     # The embedded server has another port each time: what a probe finds can't be remembered.
     profiles = None if spec.cache == "off" or spec.endpoint == EMBEDDED else cache
     async with _config(spec) as config:
@@ -47,6 +43,32 @@ async def open_model(spec: ModelSpec, cache: Cache | None) -> AsyncIterator[Chat
             yield model
         finally:
             await model.aclose()
+
+
+def check_spec(spec: ModelSpec) -> str:
+    """Refuse what can be seen to be wrong before anything is opened.
+
+    Returns:
+        The endpoint's address without its secrets, or `embedded`: safe to show.
+
+    Raises:
+        InputError: the address is none, or a setting is out of its range.
+    """
+    if not isinstance(spec.endpoint, str):
+        raise InputError(
+            f"the endpoint is a {type(spec.endpoint).__name__}",
+            todo="Give its address as http://HOST:PORT/v1, or `embedded`",
+        )
+    if spec.gguf is not None and spec.endpoint != EMBEDDED:
+        raise InputError(
+            "a GGUF file is for the embedded endpoint only",
+            where=str(spec.gguf),
+            todo="Leave it out, or take `embedded` as the endpoint",
+        )
+    config = EndpointConfig(
+        url=spec.endpoint, concurrency=spec.concurrency, attempt_seconds=spec.attempt_seconds
+    )
+    return EMBEDDED if spec.endpoint == EMBEDDED else Address.parse(config.url).base
 
 
 @asynccontextmanager

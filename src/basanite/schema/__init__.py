@@ -4,6 +4,7 @@ from ..errors import UnscoredReason
 from ._answer import Answer, Context, InvalidRow
 from ._base import Model, canonical_json, digest
 from ._claims import Claim, ClaimVerdict, Label, Quote
+from ._critique import Criticised, CriticVerdict, Critique, Draft, StopReason, best_draft
 from ._facts import FACT_PARTS, ChoiceReading, Fact, FactLabel, FactVerdict
 from ._judgment import Judgment, RawReply, Score
 from ._model import Fingerprint, ModelIdentity, Sampling, Usage
@@ -19,6 +20,10 @@ __all__ = [
     "Claim",
     "ClaimVerdict",
     "Context",
+    "CriticVerdict",
+    "Criticised",
+    "Critique",
+    "Draft",
     "Fact",
     "FactLabel",
     "FactVerdict",
@@ -32,8 +37,10 @@ __all__ = [
     "RawReply",
     "Sampling",
     "Score",
+    "StopReason",
     "UnscoredReason",
     "Usage",
+    "best_draft",
     "canonical_json",
     "digest",
 ]
