@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import threading
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from langchain.agents.middleware import (
 )
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
+from langgraph.channels import UntrackedValue
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
@@ -73,7 +75,7 @@ def test_a_history_that_is_trimmed_during_the_turn(trimmer: Any, way: str) -> No
     graph: Any = create_agent(agent, [measure], middleware=[trimmer(agent), *inside])
     if way == "around":
         graph = with_end_critic(graph, critic)
-    old: list[Any] = [HumanMessage("an old task"), AIMessage("an old answer")] * 2
+    old: list[Any] = [("user", "an old task"), ("ai", "an old answer")] * 2
     output = graph.invoke({"messages": [*old, *asking("create_agent")["messages"]]})
     assert drafts(output) == ["first", "second"]
     assert outcome(output).stop_reason == "accepted"
@@ -198,6 +200,21 @@ def test_private_keys_survive_an_interrupt() -> None:
     assert paused["__interrupt__"][0].value == "may I?"
     output = graph.invoke(Command(resume="yes"), THREAD)
     assert drafts(output)[1] == "turn 2, 1 before, 1 events"
+
+
+def test_what_no_checkpoint_can_keep_is_left_to_the_agent() -> None:
+    class Locked(MessagesState):
+        lock: Annotated[Any, UntrackedValue]
+
+    def work(state: Locked) -> dict[str, Any]:
+        return {"messages": [AIMessage(f"draft, {'lock' in state}")], "lock": threading.Lock()}
+
+    builder = one_node(Locked, work, input_schema=Given, output_schema=Given)
+    graph = with_end_critic(
+        builder.compile(checkpointer=InMemorySaver()), ScriptedChat(lines=[REVISE, ACCEPT])
+    )
+    output = graph.invoke({"messages": [HumanMessage("first")]}, THREAD)
+    assert drafts(output) == ["draft, False", "draft, False"]
 
 
 def test_limits_of_a_thread_hold_around_create_agent() -> None:

@@ -9,15 +9,12 @@ from langgraph.channels import (
     AnyValue,
     BinaryOperatorAggregate,
     LastValue,
-    UntrackedValue,
 )
 from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypedDict
 
 from ...errors import InputError
-
-_PLAIN = (LastValue, AnyValue, UntrackedValue)
 
 
 def reduced(channel: object) -> bool:
@@ -28,8 +25,11 @@ def reduced(channel: object) -> bool:
 
 
 def carried(channel: object) -> bool:
-    """Whether a key of the agent's own lasts from run to run and can be given back to it."""
-    return isinstance(channel, _PLAIN) or reduced(channel)
+    """Whether a key of the agent's own lasts from run to run and can be given back to it.
+
+    Ephemeral and untracked ones do not: what they hold may be nothing that a checkpoint can keep.
+    """
+    return isinstance(channel, LastValue | AnyValue) or reduced(channel)
 
 
 def hints_of(builder: StateGraph[Any, Any, Any, Any]) -> dict[str, Any]:

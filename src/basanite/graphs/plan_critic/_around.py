@@ -193,9 +193,8 @@ class _Nodes:
         messages = self._asked(state)
         try:
             if self._planner is not None:
-                return {
-                    self._planning: [*messages, self._planner.invoke(self._words(state), config)]
-                }
+                reply = self._planner.invoke(self._words(state), config)
+                return {self._planning: [*messages, reply]}
             return self._written(self._agent.run(self._agent.input_of(state, messages), config))
         except GraphBubbleUp:
             raise
