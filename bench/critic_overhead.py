@@ -37,7 +37,7 @@ def main() -> None:
 
     from basanite.graphs.end_critic import Reply, run_with_critic, with_end_critic
     from basanite.judges.critic import Step
-    from basanite.judges.critic._critic import _SCHEMA
+    from basanite.judges.critic._critic import _REPLY_TOKENS, _schema
     from support.critic_agents import REVISE, asking, by_plain_graph
     from support.scripted_chat import ScriptedChat
 
@@ -63,7 +63,7 @@ def main() -> None:
             bare_graph.invoke({**given, "messages": list(given["messages"])})
 
     structured = critic.with_structured_output(
-        {"title": "review", "description": "", **_SCHEMA}, include_raw=True
+        {"title": "review", "description": "", **_schema(_REPLY_TOKENS)}, include_raw=True
     )
 
     async def ask() -> None:

@@ -168,7 +168,7 @@ async def test_a_step_that_can_not_be_summarised_leaves_a_mark() -> None:
     condensed = await Condenser(model, 600).condense(long_steps(3))
     text = written(condensed.steps)
     assert "[2, tool, summarised]\n(2,808 characters that could not be summarised)" in text
-    assert any("steps 2 to 2 could not be summarised" in note for note in condensed.notes)
+    assert any("step 2 could not be summarised" in note for note in condensed.notes)
 
 
 async def test_a_step_longer_than_the_context_is_read_in_windows() -> None:

@@ -118,7 +118,7 @@ async def test_a_replicate_has_a_seed_of_its_own() -> None:
 async def test_a_model_without_fields_says_what_it_can_not_be_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with caplog.at_level(logging.WARNING, logger="basanite"):
+    with caplog.at_level(logging.INFO, logger="basanite"):
         model = LangChainModel(FakeListChatModel(responses=["so"]))
     assert model.uncontrolled == ("temperature", "top_p", "seed", "max_tokens")
     assert "takes no temperature" in caplog.text

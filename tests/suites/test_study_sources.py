@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from scipy import stats
 
 from basanite.store import RunFolder
-from basanite.suites import StudyRow, check_runs, critic_study, read_study
+from basanite.suites import GroupCuts, StudyRow, check_runs, critic_study, read_study
 from support.command import basanite, row, write_rows
 from support.run_folders import private_manifest, write_run
 
@@ -113,3 +114,40 @@ def test_counts_stay_readable_where_there_is_no_interval(tmp_path: Path) -> None
     assert done.code == 0, done.err
     assert done.out.count("12/0/0") == 2 and "0/12/0" in done.out
     assert "no interval of end - none" in done.out
+
+
+@pytest.mark.parametrize("name", ["foo", "ned"])
+def test_an_arm_that_is_not_known_is_named(name: str, tmp_path: Path) -> None:
+    done = basanite("critic-study", f"{name}={tmp_path}")
+    told = " ".join(done.err.split())
+    assert done.code == 2
+    assert f"the arm '{name}' is not known" in told
+    assert "none, end, plan, again, baseline" in told
+    missing = basanite("critic-study", tmp_path / "a=b.jsonl")
+    assert missing.code == 2 and "a=b.jsonl" in " ".join(missing.err.split())
+
+
+@pytest.mark.parametrize("scale", [1.0, 5.0])
+def test_groups_have_cuts_that_fit_the_scale(scale: float, tmp_path: Path) -> None:
+    share = (0.1, 0.2, 0.5, 0.6, 0.8, 1.0)
+    ratings = (1.0, 2.0, 3.0, 3.5, 4.5, 5.0)
+    rows = [
+        {"task": f"t{task}", "arm": arm, "score": score}
+        for arm in ("none", "end", "baseline")
+        for task, score in enumerate(share if scale == 1.0 else ratings)
+    ]
+    file = write_rows(tmp_path / "rows.jsonl", rows)
+    done = basanite("critic-study", file, "--group-by-baseline", "--json")
+    groups = json.loads(done.out)["groups"]
+    assert groups["sizes"] == {"low": 2, "mid": 2, "high": 2}
+    assert (groups["low"], groups["high"]) == ((0.25, 0.75) if scale == 1.0 else (2, 4))
+    own = basanite("critic-study", file, "--group-by-baseline", "--low", "0.05", "--json")
+    found = json.loads(own.out)
+    assert found["groups"]["low"] == 0.05
+    assert any("No task is in the group low" in note for note in found["notes"])
+
+
+def test_ones_alone_are_ratings() -> None:
+    assert GroupCuts.of_scale([1.0, 1.0]) == GroupCuts() == GroupCuts.of_scale([])
+    assert GroupCuts.of_scale([0.0, 1.0]) == GroupCuts(0.25, 0.75)
+    assert GroupCuts.of_scale([-1.0, 1.0]) == GroupCuts.of_scale([0.5, 80.0]) == GroupCuts()

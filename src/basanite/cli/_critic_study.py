@@ -19,7 +19,7 @@ from ._console import print_json, reported, stdout
 
 if TYPE_CHECKING:
     from ..stats import Estimate
-    from ..suites import Contrast, CriticStudy, GroupCuts, StudyRow
+    from ..suites import Contrast, CriticStudy, StudyRow
 
 _MOST_NAMES = 5
 _PADDING = (0, 1, 0, 0)
@@ -53,10 +53,11 @@ def _critic_study(
         ),
     ] = False,
     low: Annotated[
-        float | None, typer.Option(help="Highest score of the low group; 2 by default.")
+        float | None,
+        typer.Option(help="Highest score of the low group; 2, or 0.25 for scores from 0 to 1."),
     ] = None,
     high: Annotated[
-        float | None, typer.Option(help="Highest score of the middle group; 4 by default.")
+        float | None, typer.Option(help="Highest score of the middle group; 4, or 0.75.")
     ] = None,
     threshold: Annotated[
         float, typer.Option(help="Tasks that differ by more count as better or worse.")
@@ -66,28 +67,21 @@ def _critic_study(
 ) -> None:
     """Compare a critic's arms task by task: none, end, plan, and a second attempt without one."""
     from ..stats import PairedTest
-    from ..suites import StudyOptions, critic_study
+    from ..suites import GroupCuts, StudyOptions, critic_study
 
-    cuts = _cuts(low, high, wanted=by_baseline)
+    if not by_baseline and (low is not None or high is not None):
+        raise InputError("--low and --high are of groups", todo="Add --group-by-baseline.")
     options = StudyOptions(PairedTest(level=level), threshold)
     rows, notes = _rows(results)
+    cuts = None
+    if by_baseline:
+        cuts = GroupCuts.of_scale((row.score for row in rows if row.score is not None), low, high)
     study = critic_study(rows, options, cuts)
     study = replace(study, notes=(*study.notes, *notes))
     if as_json:
         print_json(study.to_json())
     else:
         _print_study(study)
-
-
-def _cuts(low: float | None, high: float | None, *, wanted: bool) -> GroupCuts | None:
-    from ..suites import GroupCuts
-
-    if not wanted:
-        if low is not None or high is not None:
-            raise InputError("--low and --high are of groups", todo="Add --group-by-baseline.")
-        return None
-    default = GroupCuts()
-    return GroupCuts(default.low if low is None else low, default.high if high is None else high)
 
 
 def _rows(results: Sequence[str]) -> tuple[list[StudyRow], tuple[str, ...]]:
@@ -109,6 +103,12 @@ def _rows(results: Sequence[str]) -> tuple[list[StudyRow], tuple[str, ...]]:
                     "is a folder", where=given, todo=f"Say which arm the run is: none={given}"
                 )
             else:
+                if equals and arm.isidentifier() and not Path(given).exists():
+                    raise InputError(
+                        f"the arm {arm[:40]!r} is not known, and there is no file of this name",
+                        where=given,
+                        todo=f"Name one of {', '.join((*ARMS, BASELINE))}.",
+                    )
                 rows += read_study(given)
         return rows, check_runs(runs)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import weakref
 from importlib import metadata
 
 from langchain_core.language_models import BaseChatModel
@@ -13,11 +14,15 @@ from ._address import Address
 from ._as_chat_model import as_chat_model
 from ._config import EndpointConfig
 from ._endpoint import Endpoint
+from ._langchain_settings import name_of, settings_sha256
 from ._langchain_transport import LangChainTransport
 from ._profile import Profile
 from ._types import Capabilities
 
 _log = logging.getLogger(__name__)
+
+_TOLD: weakref.WeakSet[type[BaseChatModel]] = weakref.WeakSet()
+"""Classes of which the log says already what can't be set."""
 
 
 class LangChainModel(Endpoint):
@@ -26,8 +31,8 @@ class LangChainModel(Endpoint):
     It is treated as an endpoint is: the same limit on requests in flight, the same retries (set
     the chat model's own `max_retries` to 0, or failures are repeated twice over), the same reading
     of replies. Sampling is set through the fields that the chat model declares; what it has no
-    field for is named in a warning and can't be controlled. A schema goes through
-    `with_structured_output`, and into the prompt where the chat model has none.
+    field for can't be controlled, and the log names it once for each class. A schema goes
+    through `with_structured_output`, and into the prompt where the chat model has none.
 
     Deadlines can't interrupt a chat model that has no async implementation of its own: its thread
     runs on, and the reply is dropped.
@@ -51,8 +56,11 @@ class LangChainModel(Endpoint):
         place = f"{type(chat).__module__.partition('.')[0]}.{type(chat).__name__}"
         address = Address(base=place, root=place, local=False)
         transport = LangChainTransport(chat, address)
+        own = settings_sha256(chat, transport.sampling_fields)[:16]
         profile = Profile(
-            identity=ModelIdentity(name=_name(chat), kind="langchain", engine=_engine(chat)),
+            identity=ModelIdentity(
+                name=name_of(chat), kind="langchain", engine=_engine(chat), root=f"{place}#{own}"
+            ),
             capabilities=Capabilities(
                 logprobs=None if transport.takes("top_logprobs") else False,
                 context_tokens=context_tokens or _context_tokens(chat),
@@ -62,26 +70,20 @@ class LangChainModel(Endpoint):
         super().__init__(config or EndpointConfig(url=place), address, transport, profile)
         # What sets this model apart from another of its class: base URL, extra arguments, …;
         # LangChain's own cache uses the same text, in which secrets are left out.
-        settings = hashlib.sha256(chat._get_llm_string().encode()).hexdigest()[:16]
+        said = f"{own}\n{chat._get_llm_string()}"
+        settings = hashlib.sha256(said.encode(errors="replace")).hexdigest()[:16]
         self._settings = f"{place}#{settings}"
         names = ("temperature", "top_p", "seed", "max_tokens")
         self.uncontrolled = tuple(name for name in names if not transport.takes(name))
         """Sampling parameters that the chat model has no field for."""
-        if self.uncontrolled:
-            _log.warning("%s takes no %s", place, ", ".join(self.uncontrolled))
+        if self.uncontrolled and type(chat) not in _TOLD:
+            _TOLD.add(type(chat))
+            _log.info("%s takes no %s", place, ", ".join(self.uncontrolled))
 
     @property
     def address(self) -> str:
         """Class of the chat model and a hash of its settings; part of a cached reply's key."""
         return self._settings
-
-
-def _name(chat: BaseChatModel) -> str:
-    for field in ("model_name", "model", "model_id"):
-        value = getattr(chat, field, None)
-        if isinstance(value, str) and value:
-            return value
-    return type(chat).__name__
 
 
 def _engine(chat: BaseChatModel) -> str:

@@ -65,6 +65,11 @@ class LangChainTransport:
         """Whether the model has a field for `temperature`, `top_p`, `seed` and so on."""
         return self._fields.get(name) is not None
 
+    @property
+    def sampling_fields(self) -> frozenset[str]:
+        """The model's own names of what each request sets."""
+        return frozenset(field for field in self._fields.values() if field is not None)
+
     async def chat(self, body: bytes, seconds: float) -> Completion | Failure:
         """Send a chat request; a refusal of the model is a completion that says `refusal`."""
         asked: dict[str, object] = json.loads(body)

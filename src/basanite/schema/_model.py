@@ -23,7 +23,8 @@ class ModelIdentity(Model):
     dtype: str = "unknown"
     """Data type or quantisation of the weights."""
     root: str = "unknown"
-    """What the server says that it loaded (a path or a repository id)."""
+    """What the server says that it loaded (a path or a repository id); of a LangChain model its
+    class, and a hash of its settings without secrets."""
 
 
 class Sampling(Model):

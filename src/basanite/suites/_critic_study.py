@@ -146,9 +146,11 @@ def _notes(arms: Mapping[str, ArmCells], groups: StudyGroups | None) -> Iterator
             "`baseline` has the scores of `none` on every task: if it is a copy of that run and "
             "not a run of its own, the groups show regression to the mean."
         )
-    if groups is not None and sum(size > 0 for size in groups.sizes.values()) == 1:
-        cuts = groups.cuts
-        yield f"All tasks are in one group: the cuts {cuts.low:g} and {cuts.high:g} may not fit."
+    if groups is not None and 0 in groups.sizes.values():
+        empty = [name for name, size in groups.sizes.items() if not size]
+        cuts, one = groups.cuts, len(empty) == len(groups.sizes) - 1
+        what = "All tasks are in one group" if one else f"No task is in the group {empty[0]}"
+        yield f"{what}: the cuts {cuts.low:g} and {cuts.high:g} may not fit."
 
 
 def _same_run(none: ArmCells, baseline: ArmCells) -> bool:

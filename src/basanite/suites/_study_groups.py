@@ -34,6 +34,25 @@ class GroupCuts:
                 f"low is {self.low} and high is {self.high}", todo="Give low below high."
             )
 
+    @classmethod
+    def of_scale(
+        cls, scores: Iterable[float], low: float | None = None, high: float | None = None
+    ) -> GroupCuts:
+        """Take the published cuts, or the same places of a scale from 0 to 1: 0.25 and 0.75.
+
+        Args:
+            scores: of all arms; only their scale is looked at.
+            low, high: cuts that are given.
+
+        Raises:
+            InputError: `low` is not below `high`.
+        """
+        scores = list(scores)
+        # A rating is 1 at least: what lies between 0 and 1 is no rating.
+        unit = bool(scores) and min(scores) >= 0 and max(scores) <= 1 and min(scores) < 1
+        default = cls(0.25, 0.75) if unit else cls()
+        return cls(default.low if low is None else low, default.high if high is None else high)
+
     def group(self, score: float) -> str:
         """Give the group of a score."""
         if score <= self.low:

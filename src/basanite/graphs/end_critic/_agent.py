@@ -5,16 +5,17 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.errors import ParentCommand
+from langgraph.errors import GraphBubbleUp, ParentCommand
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, Overwrite
 
 from ...errors import InputError
-from ._messages import AGENT, last_answer, last_task, like
+from ._checks import check_outcome
+from ._messages import AGENT, copied, last_answer, last_task, like, said_again, source_of
 from ._schema import carried, hints_of, open_to, reduced, typed
 from ._turn import known, made_since
 from ._values import text_of_value
@@ -22,8 +23,6 @@ from ._values import text_of_value
 State = dict[str, Any]
 Reading = str | Callable[[State], str] | None
 """A key of the state, a function of the state, or None for the usual place."""
-
-BuilderT = TypeVar("BuilderT", bound=StateGraph[Any, Any, Any, Any])
 
 STRUCTURED = "structured_response"
 """Where LangChain's `create_agent` puts the answer of an agent with a `response_format`."""
@@ -40,7 +39,8 @@ class StateKeys:
     answer: Reading = None
     """None takes the structured response where there is one, otherwise the last message of the
     agent. Where it is a key, the chosen draft is put there; otherwise it is appended to the
-    messages, unless it is the last of them already."""
+    messages, unless it is the last of them already. For a function, that is the whole message in
+    which it found the draft, so that it finds it again."""
     outcome: str | None = None
     """A new key for the critic's outcome; None takes `critic`, and `plan_critic` for plans."""
 
@@ -52,9 +52,16 @@ class Found:
     text: str
     """Empty where there is no answer."""
     value: object
-    """What the key holds, where that is no text."""
+    """What the key holds, where that is no text; where a function found the answer, the message
+    that it stands in."""
     before: Sequence[object]
     """The messages of this turn that come before it."""
+    failed: str | None = None
+    """Why it could not be read; None where it could."""
+
+
+class UnreadState(InputError):
+    """A function of the user's that reads the state has raised an error."""
 
 
 class AgentGraph:
@@ -142,7 +149,7 @@ class AgentGraph:
             raise _past(bubble, config) from None
 
     def input_of(self, state: State, messages: list[Any] | None = None) -> dict[str, Any]:
-        """What the agent gets: copies of lists, since some agents change theirs in place.
+        """What the agent gets: copies of lists and messages, since some agents change theirs.
 
         Args:
             state: of the whole.
@@ -156,7 +163,7 @@ class AgentGraph:
         # Messages go through their reducer, which gives ids and takes every form.
         found = state.get(self.keys.messages) if messages is None else messages
         if found is not None:
-            given[self.keys.messages] = copy.copy(found)
+            given[self.keys.messages] = copied(found)
         return given
 
     def cleared(self, state: State) -> dict[str, Any]:
@@ -197,6 +204,8 @@ class AgentGraph:
         reading = self.keys.answer or self._place
         if reading is not None:
             text, value = self._read(reading, state)
+            if callable(reading):
+                value = source_of(made, text)
             if text.strip() or self.keys.answer is not None:
                 return Found(text, value, made)
         text, place = last_answer(made, asked)
@@ -220,13 +229,30 @@ class AgentGraph:
         if self._place is not None and (value is not None or found.value is not None):
             update[self._place] = self.instead(self._place, value)
         messages = self.messages(state)
-        whole = [*messages, like(messages, AGENT, text)]
+        again = like(messages, AGENT, text)
+        if callable(self.keys.answer) and value is not None:
+            again = said_again(value)
+        whole = [*messages, again]
         return update | {self.keys.messages: whole if self.plain else whole[-1:]}
 
     @staticmethod
     def _read(reading: str | Callable[[State], str], state: State) -> tuple[str, object]:
-        value = state.get(reading) if isinstance(reading, str) else reading(state)
+        value = state.get(reading) if isinstance(reading, str) else _called(reading, state)
         return text_of_value(value), None if isinstance(value, str) else value
+
+
+def _called(reading: Callable[[State], object], state: State) -> object:
+    try:
+        return reading(state)
+    except GraphBubbleUp:
+        raise
+    except Exception as error:
+        name = getattr(reading, "__qualname__", type(reading).__name__)
+        raise UnreadState(
+            f"the function {name} raised {type(error).__name__}: {error}",
+            where="StateKeys",
+            todo="Let it return an empty text where it finds nothing",
+        ) from error
 
 
 def _past(bubble: ParentCommand, config: RunnableConfig) -> ParentCommand:
@@ -253,42 +279,6 @@ def checked_keys(keys: object) -> StateKeys:
             where="keys",
             todo="Say for example StateKeys(messages='log', answer='finding')",
         )
+    if keys.outcome is not None:
+        check_outcome(keys.outcome, "StateKeys")
     return keys
-
-
-def compiled_copy(builder: object, here: str, other: str) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Compile what a builder holds so far.
-
-    Args:
-        builder: of a graph.
-        here: the function that was called.
-        other: the one for compiled graphs.
-    """
-    if isinstance(builder, StateGraph):
-        return copy.copy(builder).compile()
-    compiled = isinstance(builder, CompiledStateGraph)
-    raise InputError(
-        f"{here} changes a StateGraph that is being built, not a {type(builder).__name__}",
-        todo=f"Use {other}" if compiled else None,
-    )
-
-
-def compiled_around(
-    graph: CompiledStateGraph[Any, Any, Any, Any], outer: StateGraph[Any, Any, Any, Any]
-) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Compile a graph around another, whose checkpointer, store, cache and config it takes over."""
-    saver = graph.checkpointer
-    compiled = outer.compile(
-        checkpointer=None if isinstance(saver, bool) else saver,
-        store=graph.store,
-        cache=graph.cache,
-        name=graph.name,
-    )
-    return compiled.with_config(graph.config) if graph.config else compiled
-
-
-def replace_builder(builder: BuilderT, outer: StateGraph[Any, Any, Any, Any]) -> BuilderT:
-    """Make a builder hold another graph; whoever has the builder has that graph then."""
-    builder.__dict__.clear()
-    builder.__dict__.update(outer.__dict__)
-    return builder

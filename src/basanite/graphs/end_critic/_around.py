@@ -12,7 +12,7 @@ best draft so far is the answer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphBubbleUp
@@ -27,12 +27,12 @@ from ._agent import (
     Found,
     State,
     StateKeys,
+    UnreadState,
     checked_keys,
-    compiled_around,
-    compiled_copy,
-    replace_builder,
 )
 from ._checks import answer_options, checked_rounds
+from ._compiling import BuilderT, compiled_around, compiled_copy, replace_builder
+from ._limit import StepsLeft, notice_of
 from ._messages import USER, like, steps_of
 from ._node import Node
 from ._reviewing import CriticLedger, Reviewer
@@ -53,14 +53,12 @@ if TYPE_CHECKING:
 
     from ...llm import ChatModel, ModelSpec
 
-BuilderT = TypeVar("BuilderT", bound=StateGraph[Any, Any, Any, Any])
-
 RESULT = "critic"
 """Key of the outcome in the state: a `Criticised` as plain JSON. Beside it stand `critic_work` and
-`critic_values`, the drafts' own values where they are no texts."""
+`critic_values`, the drafts' own values where they are no texts, and `critic_steps_left`."""
 
-_OUT_OF_STEPS = "Sorry, need more steps to process this request."
-"""What LangGraph's prebuilt ReAct agent answers where its recursion limit is reached."""
+_FOR_A_ROUND = 3
+"""Steps that must be left for one more: agent and critic, and one that LangGraph keeps."""
 
 
 def with_end_critic(
@@ -142,9 +140,12 @@ def _around(
     keys = checked_keys(keys)
     result = keys.outcome or RESULT
     work, values = f"{result}_work", f"{result}_values"
-    agent = AgentGraph(graph, keys, (result, work, values))
+    left = f"{result}_steps_left"
+    agent = AgentGraph(graph, keys, (result, work, values, left))
     nodes = _Nodes(agent, reviewer, checked_rounds(rounds), result)
-    outer = agent.builder({result: dict[str, Any] | None}, {work: Work, values: list[Any]})
+    outer = agent.builder(
+        {result: dict[str, Any] | None}, {work: Work, values: list[Any], left: StepsLeft}
+    )
     add = cast(Any, outer.add_node)  # its overloads know no state that is made up
     add("begin", Node("begin", nodes.begin))
     add("agent", Node("agent", nodes.agent, nodes.aagent))
@@ -162,6 +163,7 @@ class _Nodes:
     def __init__(self, agent: AgentGraph, reviewer: Reviewer, rounds: int, result: str) -> None:
         self._agent, self._reviewer, self._rounds = agent, reviewer, rounds
         self._result, self._work, self._values = result, f"{result}_work", f"{result}_values"
+        self._left = f"{result}_steps_left"
 
     def begin(self, state: State, config: RunnableConfig) -> dict[str, Any]:
         task, before = self._agent.task(state)
@@ -220,14 +222,21 @@ class _Nodes:
         work: Work = state[self._work]
         # After a failure the state is as it was at the draft before, without the feedback.
         asked = "" if "failure" in work else asked_last(work, "answer")
-        return self._agent.draft(state, work["before"], asked)
+        try:
+            return self._agent.draft(state, work["before"], asked)
+        except UnreadState as error:
+            if not work["drafts"]:
+                raise
+            return Found("", None, (), str(error))
 
     def _question(self, state: State, found: Found) -> tuple[str, str, list[Any]] | None:
         """Task, draft and steps; None where there is nothing to review."""
         work, text = state[self._work], found.text
         if "failure" in work:
             return None
-        if not text.strip() or (text.strip() == _OUT_OF_STEPS and work["drafts"]):
+        if found.failed is not None or not text.strip():
+            return None
+        if work["drafts"] and notice_of(text) is not None:
             return None
         return work["task"], text, steps_of(found.before)
 
@@ -237,16 +246,18 @@ class _Nodes:
         work: Work = state[self._work]
         values = list(state[self._values])
         if "failure" not in work:
-            text = found.text
-            if text.strip() == _OUT_OF_STEPS and work["drafts"]:
-                work = failed(work, "agent_limit", f"it says of its recursion limit: {text}")
+            text, notice = found.text, notice_of(found.text)
+            if found.failed is not None:
+                work = failed(work, "agent_failed", found.failed)
+            elif notice is not None and work["drafts"]:
+                work = failed(work, "agent_limit", notice)
             elif text.strip() or not work["drafts"]:
                 work = drafted(work, text, critique)
                 values.append(found.value)
             else:
                 work = failed(work, "no_draft", "the revision ended without an answer")
         reason = stopped(work, self._rounds)
-        if reason is None and _steps_left(config) < 2:
+        if reason is None and state[self._left] < _FOR_A_ROUND:
             limit = config.get("recursion_limit")
             work = failed(work, "agent_limit", f"the recursion limit of {limit} leaves no step")
             reason = stopped(work, self._rounds)
@@ -261,8 +272,3 @@ class _Nodes:
         """Go back to the agent, or end."""
         reason = stopped(state[self._work], self._rounds)
         return END if reason is not None else "agent"
-
-
-def _steps_left(config: RunnableConfig) -> int:
-    step = config.get("metadata", {}).get("langgraph_step", 0)
-    return int(config.get("recursion_limit", 10_000)) - int(step)

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 _LANGCHAIN_NAME = re.compile(r"(?!https?:)[a-z][a-z0-9_-]*:(?!//)(?!\d+(/|$))[^@?]+")
 """`provider:model` of LangChain's `init_chat_model`; what follows a host's colon is a number."""
+ATTEMPT_SECONDS = 90.0
+"""Deadline of one attempt at a request, where the user gives no `ModelSpec`. The agent waits: a
+critic that does not answer should cost it less than the six minutes of two longer attempts."""
+
 _KINDS = "a LangChain chat model, an endpoint's URL, 'embedded', or a basanite model"
 
 
@@ -28,7 +32,7 @@ def checked_model(
     """
     if isinstance(model, str):
         _check_text(model)
-        model = ModelSpec(endpoint=model)
+        model = ModelSpec(endpoint=model, attempt_seconds=ATTEMPT_SECONDS)
     if isinstance(model, ModelSpec):
         check_spec(model)
         return model
@@ -89,6 +93,20 @@ def answer_options(options: CriticOptions | None) -> CriticOptions:
             todo="Leave kind out, or use the critics of basanite.graphs.plan_critic",
         )
     return options
+
+
+def check_outcome(outcome: object, where: str) -> None:
+    """Refuse what is no key of a state.
+
+    Raises:
+        InputError: as said.
+    """
+    if not isinstance(outcome, str) or not outcome.strip():
+        raise InputError(
+            f"{outcome!r} is no key for the critic's outcome",
+            where=where,
+            todo="Leave it out, or give a name such as outcome='review'",
+        )
 
 
 def check_task(task: object) -> None:

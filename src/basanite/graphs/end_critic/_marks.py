@@ -1,16 +1,14 @@
-"""Messages that stand for a failure of the agent, and the steps that its run has left."""
+"""Messages that stand for a failure of the agent."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from langchain_core.messages import AIMessage, ToolMessage
-from langgraph.config import get_config
 
+from ._limit import limit_text, notice_of, too_few
+from ._messages import text_of
 from ._rounds import failure_of
-
-STEPS_KEPT = 6
-"""Steps of the recursion limit that are kept free in a revision, so that the agent can end."""
 
 _FAILURE = "basanite_failure"
 
@@ -44,22 +42,26 @@ def mark_of(message: Any) -> dict[str, Any] | None:
 
 
 def failure_in(messages: list[Any]) -> tuple[dict[str, Any] | None, str | None]:
-    """The failure with which the agent has ended, and the id of a message to put in its place.
+    """The failure with which a revision has ended, and the id of a message to put in its place.
 
-    A reply of the model that stands for a failure can be replaced; a tool's result can't, since the
-    call before it would have none.
+    A reply that stands for a failure can be replaced; a tool's result can't, since the call before
+    it would have none.
     """
-    if messages and isinstance(messages[-1], AIMessage):
-        return mark_of(messages[-1]), messages[-1].id
-    return _of_tools(messages), None
+    last = messages[-1] if messages else None
+    if not isinstance(last, AIMessage):
+        return _of_tools(messages), None
+    mark, notice = mark_of(last), notice_of(text_of(last))
+    if mark is None and notice is not None:
+        mark = {"reason": "agent_limit", "message": notice}
+    return mark, last.id
 
 
-def cut_short(messages: list[Any]) -> AIMessage | None:
+def cut_short(messages: list[Any], left: int) -> AIMessage | None:
     """A reply that ends a revision in which a tool has failed, or which has few steps left."""
     mark = _of_tools(messages)
     if mark is not None:
         return marked(mark["reason"], mark["message"])
-    return marked("agent_limit", limit_text()) if steps_left() < STEPS_KEPT else None
+    return marked("agent_limit", limit_text()) if too_few(left, at_model=True) else None
 
 
 def _of_tools(messages: list[Any]) -> dict[str, Any] | None:
@@ -70,16 +72,3 @@ def _of_tools(messages: list[Any]) -> dict[str, Any] | None:
         if mark is not None:
             return mark
     return None
-
-
-def steps_left() -> int:
-    """Steps until the recursion limit of the run in which this is called."""
-    config = get_config()
-    step = config.get("metadata", {}).get("langgraph_step", 0)
-    return int(config.get("recursion_limit", 10_000)) - int(step)
-
-
-def limit_text() -> str:
-    """What is said where the recursion limit ends the rounds."""
-    limit = get_config().get("recursion_limit")
-    return f"the recursion limit of {limit} leaves too few steps for a revision"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -121,6 +122,49 @@ def like(messages: Sequence[object], kind: str, text: str) -> object:
         pair = ("human" if kind == USER else "ai", text)
         return list(pair) if isinstance(last, list) else pair
     return HumanMessage(text) if kind == USER else AIMessage(text)
+
+
+def copied(messages: object) -> object:
+    """Copies of messages that an agent may change as it likes."""
+    if not isinstance(messages, list | tuple):
+        return copy.copy(messages)
+    made = [_copy_of(message) for message in messages]
+    return tuple(made) if isinstance(messages, tuple) else made
+
+
+def _copy_of(message: object) -> object:
+    if isinstance(message, BaseMessage):
+        content = message.content
+        parts = {"content": copy.deepcopy(content)} if isinstance(content, list) else None
+        return message.model_copy(update=parts)
+    try:
+        return copy.deepcopy(message)
+    except Exception:  # noqa: BLE001 - a message of the agent's own may hold anything
+        return copy.copy(message)
+
+
+def source_of(messages: Sequence[object], answer: str) -> object | None:
+    """The message in which an answer stands; the agent's last one where it stands in none."""
+    answer = answer.strip()
+    if not answer:
+        return None
+    agents = [one for one in reversed(messages) if kind_of(one) == AGENT]
+    holding = (one for one in [*agents, *reversed(messages)] if answer in text_of(one))
+    return next(holding, agents[0] if agents else None)
+
+
+def said_again(message: object) -> object:
+    """A message with the same words, as a new one that calls no tools."""
+    calls = calls_of(message)
+    if isinstance(message, BaseMessage):
+        content = text_of(message) if calls else message.content
+        if isinstance(message, HumanMessage):
+            return HumanMessage(content=content, name=message.name)
+        return AIMessage(content=content, name=message.name)
+    if isinstance(message, Mapping):
+        kept = {key: one for key, one in message.items() if key in ("role", "type", "name")}
+        return kept | {"content": text_of(message) if calls else message.get("content")}
+    return copy.copy(message)
 
 
 def _is_pair(message: object) -> bool:

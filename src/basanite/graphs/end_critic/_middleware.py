@@ -13,16 +13,9 @@ from ...judges.critic import CriticOptions
 from ...schema import Critique
 from ._agent import STRUCTURED, Found
 from ._around import RESULT
-from ._checks import answer_options, checked_rounds
-from ._marks import (
-    STEPS_KEPT,
-    cut_short,
-    failure_in,
-    limit_text,
-    stands_for,
-    steps_left,
-    tool_failure,
-)
+from ._checks import answer_options, check_outcome, checked_rounds
+from ._limit import UNKNOWN_LEFT, limit_text, too_few
+from ._marks import cut_short, failure_in, stands_for, tool_failure
 from ._messages import last_answer, last_task, steps_of
 from ._reviewing import CriticLedger, Reviewer
 from ._rounds import (
@@ -68,8 +61,8 @@ class EndCritic(AgentMiddleware[AgentState[Any], Any, Any]):
         outcome: key of the outcome in the state; one that the agent's own state does not have.
 
     Raises:
-        InputError: the model is of no known kind, the rounds are no number, or the options are for
-            plans.
+        InputError: the model is of no known kind, the rounds are no number, the options are for
+            plans, or the outcome is no key.
     """
 
     def __init__(
@@ -83,10 +76,12 @@ class EndCritic(AgentMiddleware[AgentState[Any], Any, Any]):
     ) -> None:
         super().__init__()
         self.rounds = checked_rounds(rounds)
+        check_outcome(outcome, "EndCritic")
         self.tools = []
         self.outcome = outcome
         self._work, self._values = f"{outcome}_work", f"{outcome}_values"
-        self.state_schema = critic_state(outcome, self._work, self._values)
+        self._left = f"{outcome}_steps_left"
+        self.state_schema = critic_state(outcome, (self._work, self._values), self._left)
         self._reviewer = Reviewer(model, answer_options(options), record)
 
     @property
@@ -126,7 +121,7 @@ class EndCritic(AgentMiddleware[AgentState[Any], Any, Any]):
         """Call the model; in a revision its failure ends the agent's work, not its run."""
         if not self._revising(request.state):
             return handler(request)
-        end = cut_short(request.state["messages"])
+        end = cut_short(request.state["messages"], self._steps(request.state))
         if end is not None:
             return end
         try:
@@ -140,7 +135,7 @@ class EndCritic(AgentMiddleware[AgentState[Any], Any, Any]):
         """Call the model; in a revision its failure ends the agent's work, not its run."""
         if not self._revising(request.state):
             return await handler(request)
-        end = cut_short(request.state["messages"])
+        end = cut_short(request.state["messages"], self._steps(request.state))
         if end is not None:
             return end
         try:
@@ -176,6 +171,12 @@ class EndCritic(AgentMiddleware[AgentState[Any], Any, Any]):
         work = state.get(self._work)
         return bool(work and work["drafts"])
 
+    def _steps(self, state: Any) -> int:
+        return int(state.get(self._left, UNKNOWN_LEFT))
+
+    def _failure(self, state: Any) -> tuple[dict[str, Any] | None, str | None]:
+        return failure_in(state["messages"]) if self._revising(state) else (None, None)
+
     def _found(self, state: Any) -> Found:
         """The answer: the structured response, or else a message."""
         work: Work = state[self._work]
@@ -188,14 +189,14 @@ class EndCritic(AgentMiddleware[AgentState[Any], Any, Any]):
 
     def _question(self, state: Any, found: Found) -> tuple[str, str, list[Any]] | None:
         """Task, draft and steps; None where there is nothing to review."""
-        if failure_in(state["messages"])[0] is not None or not found.text.strip():
+        if self._failure(state)[0] is not None or not found.text.strip():
             return None
         return state[self._work]["task"], found.text, steps_of(found.before)
 
     def _judged(self, state: Any, found: Found, critique: Critique | None) -> dict[str, Any]:
         work: Work = state[self._work]
         values = list(state[self._values])
-        mark, id_ = failure_in(state["messages"])
+        mark, id_ = self._failure(state)
         if mark is not None:
             work = failed(work, mark["reason"], mark["message"])
         elif found.text.strip() or not work["drafts"]:
@@ -204,7 +205,7 @@ class EndCritic(AgentMiddleware[AgentState[Any], Any, Any]):
         else:
             work = failed(work, "no_draft", "the revision ended without an answer")
         reason = stopped(work, self.rounds)
-        if reason is None and steps_left() < STEPS_KEPT:
+        if reason is None and too_few(self._steps(state), at_model=False):
             work = failed(work, "agent_limit", limit_text())
             reason = stopped(work, self.rounds)
         update: dict[str, Any] = {self._work: work, self._values: values}

@@ -23,7 +23,7 @@ from ...judges.critic import Critic, CriticOptions, Step
 from ...llm import ChatModel, ModelSpec, check_spec, open_model
 from ...schema import Critique, digest
 from ...store import Ledger, Record
-from ._checks import checked_model, checked_options
+from ._checks import ATTEMPT_SECONDS, checked_model, checked_options
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -132,7 +132,8 @@ class Reviewer:
         except EndpointError as error:
             critique = _failed(UnscoredReason.CONNECTION_FAILED, error)
         except Exception as error:  # noqa: BLE001 - a chat model may raise anything
-            _log.warning("the critic %s failed", self._name, exc_info=True)
+            _log.warning("the critic %s failed: %s", self._name, _one_line(error))
+            _log.debug("where the critic %s failed", self._name, exc_info=True)
             return _failed(UnscoredReason.INTERNAL_ERROR, error)
         if critique.unscored_reason is not None:
             # A turn ends with it, so that this is said once a turn.
@@ -190,6 +191,10 @@ class Reviewer:
             return known
 
 
+def _one_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"
+
+
 def _failed(reason: UnscoredReason, error: Exception) -> Critique:
     return Critique(unscored_reason=reason, message=f"{type(error).__name__}: {error}")
 
@@ -225,7 +230,8 @@ def _name_of(model: ChatModel | BaseChatModel | ModelSpec) -> str:
 def _adapted(model: ChatModel | BaseChatModel | ModelSpec | str) -> ChatModel:
     if isinstance(model, ChatModel):
         return model
-    from ...llm import LangChainModel
+    from ...llm import EndpointConfig, LangChainModel
 
     assert not isinstance(model, ModelSpec | str)
-    return LangChainModel(model)
+    config = EndpointConfig(url="langchain", attempt_seconds=ATTEMPT_SECONDS)
+    return LangChainModel(model, config=config)

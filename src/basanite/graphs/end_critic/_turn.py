@@ -32,14 +32,19 @@ def made_since(messages: Sequence[object], before: Sequence[str]) -> list[object
         and _is(messages[start - 1], before[-1])
     ):
         return list(messages[start:])
+    contents = [_content(message) for message in messages]
+    if all(key.startswith(_BY_CONTENT) for key in before):
+        for kept in range(min(start, len(messages)), 0, -1):
+            if contents[:kept] == list(before[-kept:]):  # the oldest are gone, and no others
+                return list(messages[kept:])
     ids, place = {key for key in before if not key.startswith(_BY_CONTENT)}, 0
     made: list[object] = []
-    for message in messages:
+    for message, said in zip(messages, contents, strict=True):
         if _id(message) in ids:
             continue
         try:
             # Without ids only the order tells an answer from the same words in an earlier turn.
-            place = before.index(_content(message), place) + 1
+            place = before.index(said, place) + 1
         except ValueError:
             made.append(message)
     return made

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._around import add_plan_critic, with_plan_critic
-    from ._callable import arun_with_plan_critic, run_with_plan_critic
+    from ._callable import Planned, arun_with_plan_critic, run_with_plan_critic
     from ._middleware import PlanCritic
 
 _HOMES = {
     "PlanCritic": "_middleware",
+    "Planned": "_callable",
     "add_plan_critic": "_around",
     "arun_with_plan_critic": "_callable",
     "run_with_plan_critic": "_callable",
@@ -25,6 +26,7 @@ _HOMES = {
 
 __all__ = [
     "PlanCritic",
+    "Planned",
     "add_plan_critic",
     "arun_with_plan_critic",
     "run_with_plan_critic",

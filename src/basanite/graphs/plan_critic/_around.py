@@ -11,8 +11,7 @@ model) can write it instead.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
@@ -28,11 +27,10 @@ from ..end_critic._agent import (
     State,
     StateKeys,
     checked_keys,
-    compiled_around,
-    compiled_copy,
-    replace_builder,
 )
-from ..end_critic._checks import checked_options, checked_rounds
+from ..end_critic._checks import checked_rounds
+from ..end_critic._compiling import BuilderT, compiled_around, compiled_copy, replace_builder
+from ..end_critic._limit import StepsLeft, limit_text
 from ..end_critic._messages import USER, last_answer, like, steps_of, text_of
 from ..end_critic._node import Node
 from ..end_critic._reviewing import CriticLedger, Reviewer
@@ -48,6 +46,7 @@ from ..end_critic._rounds import (
     stopped,
 )
 from ..end_critic._turn import known, made_since
+from ._options import plan_options
 from ._words import ASK, carry_out
 
 if TYPE_CHECKING:
@@ -55,11 +54,12 @@ if TYPE_CHECKING:
 
     from ...llm import ChatModel, ModelSpec
 
-BuilderT = TypeVar("BuilderT", bound=StateGraph[Any, Any, Any, Any])
-
 RESULT = "plan_critic"
 """Key of the outcome in the state: a `Criticised` as plain JSON. Beside it stand `plan_critic_work`
 and `plan_critic_messages`, the messages while the plan is made; the agent gets the plan alone."""
+
+_FOR_A_ROUND = 4
+"""Steps that must be left to plan again: plan, critic, agent, and one that LangGraph keeps."""
 
 
 def with_plan_critic(
@@ -132,11 +132,6 @@ def add_plan_critic(
     return replace_builder(builder, _before(agent, keys, reviewer, rounds, planner))
 
 
-def plan_options(options: CriticOptions | None) -> CriticOptions:
-    """Options for plans, whatever they were for."""
-    return replace(checked_options(options), kind="plan")
-
-
 def _before(
     graph: CompiledStateGraph[Any, Any, Any, Any],
     keys: StateKeys | None,
@@ -147,9 +142,12 @@ def _before(
     keys = checked_keys(keys)
     result = keys.outcome or RESULT
     work, planning = f"{result}_work", f"{result}_messages"
-    agent = AgentGraph(graph, keys, (result, work, planning))
+    left = f"{result}_steps_left"
+    agent = AgentGraph(graph, keys, (result, work, planning, left))
     nodes = _Nodes(agent, reviewer, checked_rounds(rounds), planner, result)
-    outer = agent.builder({result: dict[str, Any] | None}, {work: Work, planning: list[Any]})
+    outer = agent.builder(
+        {result: dict[str, Any] | None}, {work: Work, planning: list[Any], left: StepsLeft}
+    )
     add = cast(Any, outer.add_node)
     add("begin", Node("begin", nodes.begin))
     add("plan", Node("plan", nodes.plan, nodes.aplan))
@@ -178,6 +176,7 @@ class _Nodes:
         self._planner = planner
         self._result, self._work = result, f"{result}_work"
         self._planning = f"{result}_messages"
+        self._left = f"{result}_steps_left"
 
     def begin(self, state: State, config: RunnableConfig) -> dict[str, Any]:
         task, _ = self._agent.task(state)
@@ -268,6 +267,9 @@ class _Nodes:
             else:
                 work = failed(work, "no_draft", "the revision ended without a plan")
         reason = stopped(work, self._rounds)
+        if reason is None and state[self._left] < _FOR_A_ROUND:
+            work = failed(work, "agent_limit", limit_text())
+            reason = stopped(work, self._rounds)
         if reason is None:
             return {self._work: work}
         return {

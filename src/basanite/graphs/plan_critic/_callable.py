@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...judges.critic import CriticOptions
 from ...schema import Criticised
@@ -18,13 +18,26 @@ from ..end_critic._callable import (
 )
 from ..end_critic._checks import check_agent
 from ..end_critic._reviewing import CriticLedger
-from ._around import plan_options
+from ._options import plan_options
 from ._words import ASK, carry_out
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ...llm import ChatModel, ModelSpec
+
+
+class Planned(NamedTuple):
+    """What an agent gave after its plan was reviewed; unpacks into its two parts."""
+
+    reply: Reply
+    plans: Criticised
+    """All its plans, which of them it carried out, and why the planning ended."""
+
+    @property
+    def answer(self) -> str:
+        """Text of the agent's reply."""
+        return self.reply.text
 
 
 def run_with_plan_critic(
@@ -35,7 +48,7 @@ def run_with_plan_critic(
     rounds: int = 1,
     options: CriticOptions | None = None,
     record: CriticLedger | None = None,
-) -> tuple[Reply, Criticised]:
+) -> Planned:
     """Let an agent plan, let a critic review the plan, and run the agent with the plan.
 
     Args:
@@ -59,7 +72,7 @@ def run_with_plan_critic(
         options=plan_options(options),
         record=record,
     )
-    return reply_of(agent(_with_plan(task, plans.answer))), plans
+    return Planned(reply_of(agent(_with_plan(task, plans.answer))), plans)
 
 
 async def arun_with_plan_critic(
@@ -70,7 +83,7 @@ async def arun_with_plan_critic(
     rounds: int = 1,
     options: CriticOptions | None = None,
     record: CriticLedger | None = None,
-) -> tuple[Reply, Criticised]:
+) -> Planned:
     """Do what `run_with_plan_critic` does, in an event loop; see `arun_with_critic`."""
     check_agent(agent)
 
@@ -85,7 +98,7 @@ async def arun_with_plan_critic(
         options=plan_options(options),
         record=record,
     )
-    return reply_of(await acall(agent, _with_plan(task, plans.answer))), plans
+    return Planned(reply_of(await acall(agent, _with_plan(task, plans.answer))), plans)
 
 
 def _with_plan(task: str, plan: str) -> str:

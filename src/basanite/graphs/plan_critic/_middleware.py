@@ -27,7 +27,7 @@ from ..end_critic._rounds import (
 )
 from ..end_critic._state import cleared_outcome
 from ..end_critic._turn import known, made_since
-from ._around import plan_options
+from ._options import plan_options
 from ._words import ASK, carry_out
 
 if TYPE_CHECKING:

@@ -2,41 +2,33 @@
 
 Short steps stay as they are. The budget that each of the others gets is found by filling up from
 the shortest: as much as a step needs, but no more than an equal share of what is left. Where even
-equal shares would be too small for a sentence, neighbours are joined first. A stretch that can't be
-summarised is left out with a mark that says how long it was.
+equal shares would be too small for a sentence, neighbours are joined first. A stretch that the
+model can't summarise is left out with a mark that says how long it was, and so is what would take
+more requests than one review may.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 
-from ...errors import ItemError
-from ...llm import (
-    ASSUMED_CONTEXT_TOKENS,
-    ChatModel,
-    Message,
-    Prompt,
-    Request,
-    ask,
-    fence,
-    replies_of,
-    together,
-    usage_of,
-    windows_by_tokens,
-)
-from ...schema import RawReply, Sampling, Usage
+from ...llm import ChatModel, together
+from ...schema import RawReply, Usage
 from ._steps import ShownStep, Step
-
-PARSER_VERSION = "summary-1"
+from ._summary import Summariser, Summary
 
 LEAST_TOKENS = 64
 """Smallest share of a step that is worth a summary."""
 
+MOST_WINDOWS = 256
+"""Most windows that the steps of one review are read in: two million characters for a context of
+4096 tokens. Summaries of summaries are a few more requests, an eighth or less."""
+
 _HEAD_TOKENS = 12
 """For a step's number and kind."""
-_MAX_WINDOWS = 64
+_MARK_TOKENS = 20
+"""For the words that say how much of a step was not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +37,6 @@ class Condensed:
 
     steps: tuple[ShownStep, ...]
     notes: tuple[str, ...] = ()
-    replies: tuple[RawReply, ...] = ()
-    usage: Usage = field(default_factory=Usage)
-
-
-@dataclass(frozen=True, slots=True)
-class _Summary:
-    text: str
-    failed: str | None = None
     replies: tuple[RawReply, ...] = ()
     usage: Usage = field(default_factory=Usage)
 
@@ -68,7 +52,7 @@ class Condenser:
 
     def __init__(self, model: ChatModel, budget: int, *, seed: int = 0) -> None:
         self.model, self.budget, self.seed = model, budget, seed
-        self._known: dict[tuple[str, int], str] = {}
+        self._known: dict[tuple[str, int], Summary] = {}
         """Of a trajectory that grows round by round, most was summarised before."""
 
     async def condense(self, steps: Sequence[Step]) -> Condensed:
@@ -81,16 +65,13 @@ class Condenser:
         sizes = await self._sizes(shown)
         if sum(sizes) <= self.budget:
             return Condensed(tuple(shown))
-        shown, sizes = _joined(shown, sizes, max(1, self.budget // LEAST_TOKENS))
+        if self.budget < LEAST_TOKENS:
+            return _left_out(shown)
+        shown, sizes = _joined(shown, sizes, min(self.budget // LEAST_TOKENS, MOST_WINDOWS))
         shares = _shares(sizes, self.budget)
-        work = [
-            self._fitted(one, share)
-            for one, size, share in zip(shown, sizes, shares, strict=True)
-            if size > share
-        ]
-        made = iter(await together(work))
+        made = iter(await together(self._work(shown, sizes, shares)))
         fitted = [
-            (one, _Summary(one.text)) if size <= share else next(made)
+            (one, Summary(one.text)) if size <= share else next(made)
             for one, size, share in zip(shown, sizes, shares, strict=True)
         ]
         return _condensed(fitted, len(steps))
@@ -104,73 +85,41 @@ class Condenser:
         counted = await self.model.count_tokens("\n".join(one.text for one in steps))
         return [-(-size * counted // max(whole, 1)) + _HEAD_TOKENS for size in sizes]
 
-    async def _fitted(self, step: ShownStep, share: int) -> tuple[ShownStep, _Summary]:
-        summary = await self._summary(step.text, share - _HEAD_TOKENS)
+    def _work(
+        self, steps: Sequence[ShownStep], sizes: Sequence[int], shares: Sequence[int]
+    ) -> list[Coroutine[object, object, tuple[ShownStep, Summary]]]:
+        """The summaries to make, with the windows of all of them within their bound."""
+        summariser = Summariser(self.model, seed=self.seed)
+        long = [
+            (one, size, share - _HEAD_TOKENS)
+            for one, size, share in zip(steps, sizes, shares, strict=True)
+            if size > share
+        ]
+        needed = [summariser.windows_for(size, tokens) for _, size, tokens in long]
+        if sum(needed) > MOST_WINDOWS:
+            long = [(one, size, tokens - _MARK_TOKENS) for one, size, tokens in long]
+        # Sizes are about right only; where there is no need to save, twice as many may be read.
+        spare = max(MOST_WINDOWS - sum(needed), 0) // len(needed)
+        most = [share + spare for share in _shares(needed, MOST_WINDOWS)]
+        return [
+            self._fitted(summariser, *one, windows) for one, windows in zip(long, most, strict=True)
+        ]
+
+    async def _fitted(
+        self, summariser: Summariser, step: ShownStep, size: int, tokens: int, most: int
+    ) -> tuple[ShownStep, Summary]:
+        key = hashlib.sha256(step.text.encode("utf-8", "replace")).hexdigest(), tokens
+        summary = self._known.get(key)
+        if summary is None:
+            summary = await summariser.summarise(step.text, size, tokens, most)
+            if summary.failed is None:
+                self._known[key] = replace(summary, replies=(), usage=Usage())
         text = summary.text
-        if summary.failed is not None:
-            text = f"({len(step.text):,} characters that could not be summarised)"
-        return replace(step, text=text, summarised=True), summary
-
-    async def _summary(self, text: str, tokens: int) -> _Summary:
-        known = self._known.get((text, tokens))
-        if known is not None:
-            return _Summary(known)
-        context = self.model.capabilities.context_tokens or ASSUMED_CONTEXT_TOKENS
-        room = context - _reply_tokens(tokens) - len(_prompt().text) // 3 - 100
-        try:
-            windows = await windows_by_tokens(
-                text,
-                max(room, LEAST_TOKENS),
-                self.model.count_tokens,
-                max_windows=_MAX_WINDOWS,
-                where="a step of the agent",
-            )
-        except ItemError as error:
-            return _Summary("", str(error), replies_of(error), usage_of(error))
-        share = max(tokens // len(windows), 16)
-        parts = await together([self._asked(one.text, share) for one in windows])
-        failed = next((one.failed for one in parts if one.failed is not None), None)
-        whole = _Summary(
-            " ".join(one.text for one in parts),
-            failed,
-            tuple(reply for one in parts for reply in one.replies),
-            sum((one.usage for one in parts[1:]), parts[0].usage),
-        )
-        if failed is None:
-            self._known[text, tokens] = whole.text
-        return whole
-
-    async def _asked(self, text: str, tokens: int) -> _Summary:
-        prompt = _prompt()
-        words = max(tokens * 2 // 3, 10)
-        longest = words * 8
-        content = prompt.fill(words=str(words), stretch=fence(text, salt=prompt.sha256))
-        request = Request(
-            messages=(Message("user", content),),
-            sampling=Sampling(temperature=0.0, seed=self.seed, max_tokens=_reply_tokens(tokens)),
-            role="critic:summary",
-            parser_version=PARSER_VERSION,
-            schema={
-                "type": "object",
-                "properties": {"summary": {"type": "string", "maxLength": longest}},
-                "required": ["summary"],
-                "additionalProperties": False,
-            },
-        )
-
-        def parse(value: object) -> str:
-            found = value.get("summary") if isinstance(value, dict) else None
-            if not isinstance(found, str) or not found.strip():
-                raise ValueError('it needs the form {"summary": "…"}')
-            if len(found) > longest:
-                raise ValueError(f"the summary is longer than {words} words")
-            return " ".join(found.split())
-
-        try:
-            asked = await ask(self.model, request, parse)
-        except ItemError as error:
-            return _Summary("", str(error), replies_of(error), usage_of(error))
-        return _Summary(asked.value, None, asked.replies, asked.usage)
+        if summary.lost:
+            text += f" ({summary.lost:,} characters that could not be summarised)"
+        if summary.unread:
+            text += f" ({summary.unread:,} characters in the middle were not read)"
+        return replace(step, text=text.strip(), summarised=True), summary
 
 
 def _joined(
@@ -201,14 +150,31 @@ def _shares(sizes: Sequence[int], budget: int) -> list[int]:
     return shares
 
 
-def _condensed(fitted: Sequence[tuple[ShownStep, _Summary]], total: int) -> Condensed:
+def _left_out(steps: Sequence[ShownStep]) -> Condensed:
+    """All steps as one mark, where there is no room for so much as a sentence."""
+    chars = sum(len(one.text) for one in steps)
+    mark = f"({len(steps)} steps of {chars:,} characters left out: there is no room for them)"
+    note = f"the {len(steps)} steps were left out: task and draft, or the budget, leave no room"
+    return Condensed((ShownStep(1, len(steps), "several", mark),), (note,))
+
+
+def _condensed(fitted: Sequence[tuple[ShownStep, Summary]], total: int) -> Condensed:
     shortened = sum(step.last - step.first + 1 for step, _ in fitted if step.summarised)
     notes = [f"{shortened} of {total} steps were summarised to fit the critic's budget"]
-    notes += [
-        f"steps {step.first} to {step.last} could not be summarised: {summary.failed}"
-        for step, summary in fitted
-        if summary.failed is not None
-    ]
+    for step, summary in fitted:
+        one = step.first == step.last
+        which = f"step {step.first}" if one else f"steps {step.first} to {step.last}"
+        if summary.failed is not None:
+            what = which
+            if summary.text:
+                lost = summary.lost
+                what = f"{lost:,} characters of {which}" if lost else f"the summary of {which}"
+            notes.append(f"{what} could not be summarised: {summary.failed}")
+        if summary.unread:
+            notes.append(
+                f"{summary.unread:,} characters in the middle of {which} were not read: a review "
+                f"reads at most about {MOST_WINDOWS} windows of the size of the model's context"
+            )
     usages = [summary.usage for _, summary in fitted]
     return Condensed(
         tuple(step for step, _ in fitted),
@@ -216,12 +182,3 @@ def _condensed(fitted: Sequence[tuple[ShownStep, _Summary]], total: int) -> Cond
         tuple(reply for _, summary in fitted for reply in summary.replies),
         sum(usages[1:], usages[0]),
     )
-
-
-def _reply_tokens(tokens: int) -> int:
-    return tokens * 2 + 64
-
-
-@cache
-def _prompt() -> Prompt:
-    return Prompt.load("basanite.judges.critic", "prompts/summary")

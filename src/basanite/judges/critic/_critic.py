@@ -36,13 +36,13 @@ from ...schema import (
 )
 from ._condense import Condensed, Condenser
 from ._steps import Step, written
+from ._summary import summary_sha256
 
-PARSER_VERSION = "critic-1"
+PARSER_VERSION = "critic-2"
 
 CriticKind = Literal["answer", "plan"]
 
 _MOST_POINTS = 5
-_POINT_CHARS = 400
 _REPLY_TOKENS = 1200
 
 
@@ -106,7 +106,10 @@ class Critic:
         return Fingerprint(
             judge="critic",
             parser_version=PARSER_VERSION,
-            prompts={"critic": _prompt(self.options.kind).sha256},
+            prompts={
+                "critic": _prompt(self.options.kind).sha256,
+                "summary": summary_sha256(),
+            },
             model=self.model.identity,
             sampling=self._sampling,
             options=options,
@@ -156,11 +159,12 @@ class Critic:
         """Tokens that are left for the steps."""
         context = self.model.capabilities.context_tokens or ASSUMED_CONTEXT_TOKENS
         counted = await self.model.count_tokens(f"{task}\n{draft}\n{self.options.criteria}")
-        used = counted + len(_prompt(self.options.kind).text) // 3 + _REPLY_TOKENS + 100
+        used = counted + len(_prompt(self.options.kind).text) // 3 + self._reply_tokens + 100
         room = max(context - used, 0)
         budget = self.options.trajectory_tokens
         # In steps, so that a draft of another length does not make all summaries anew.
-        return budget if room >= budget else room // 256 * 256
+        step = 256 if room >= 1024 else 64
+        return budget if room >= budget else room // step * step
 
     async def _ask(self, task: str, draft: str, steps: str) -> Asked[Critique]:
         prompt = _prompt(self.options.kind)
@@ -176,13 +180,19 @@ class Critic:
             sampling=self._sampling,
             role=f"critic:{self.options.kind}",
             parser_version=PARSER_VERSION,
-            schema=_SCHEMA,
+            schema=_schema(self._reply_tokens),
         )
         return await ask(self.model, request, _parse)
 
     @property
     def _sampling(self) -> Sampling:
-        return Sampling(temperature=0.0, seed=self.options.seed, max_tokens=_REPLY_TOKENS)
+        return Sampling(temperature=0.0, seed=self.options.seed, max_tokens=self._reply_tokens)
+
+    @property
+    def _reply_tokens(self) -> int:
+        """Of one review: less where the context is small."""
+        context = self.model.capabilities.context_tokens or ASSUMED_CONTEXT_TOKENS
+        return min(_REPLY_TOKENS, context * 3 // 10)
 
 
 def feedback(critique: Critique, kind: CriticKind = "answer") -> str:
@@ -232,22 +242,25 @@ def _points(value: Mapping[str, object], name: str) -> tuple[str, ...]:
     return tuple(" ".join(one.split()) for one in found if one.strip())
 
 
-_LIST = {
-    "type": "array",
-    "maxItems": _MOST_POINTS,
-    "items": {"type": "string", "maxLength": _POINT_CHARS},
-}
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "missing": _LIST,
-        "checks": _LIST,
-        "rating": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
-        "verdict": {"type": "string", "enum": [one.value for one in CriticVerdict]},
-    },
-    "required": ["missing", "checks", "rating", "verdict"],
-    "additionalProperties": False,
-}
+@cache
+def _schema(tokens: int) -> dict[str, object]:
+    """Schema of a review that takes at most so many tokens."""
+    points = {
+        "type": "array",
+        "maxItems": _MOST_POINTS,
+        "items": {"type": "string", "maxLength": tokens // 3},
+    }
+    return {
+        "type": "object",
+        "properties": {
+            "missing": points,
+            "checks": points,
+            "rating": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
+            "verdict": {"type": "string", "enum": [one.value for one in CriticVerdict]},
+        },
+        "required": ["missing", "checks", "rating", "verdict"],
+        "additionalProperties": False,
+    }
 
 
 @cache
