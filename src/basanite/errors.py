@@ -5,14 +5,20 @@
     BasaniteError
     ├── InputError             bad input or usage                          exit 2
     │   ├── RowError           one row of an input; the run goes on without it
-    │   └── CapabilityError    the endpoint can't do what was asked of it
+    │   ├── CapabilityError    the endpoint can't do what was asked of it
+    │   └── PolicyError        a sandbox's specification contradicts itself or the machine
     ├── SetupError             this machine or its services lack something exit 3
     │   ├── MissingExtra       an optional dependency is not installed
     │   ├── EndpointError      a model endpoint can't be reached or used
-    │   └── StorageError       the ledger or the cache can't be read or written
+    │   ├── StorageError       the ledger or the cache can't be read or written
+    │   └── SandboxUnavailable no sandbox can be had here
+    │       └── IsolationFloorNotMet   one can be had, but a weaker one than was asked for
     └── ItemError              one item could not be scored; never ends a run
         ├── CallError          no usable reply came: network, HTTP, deadline
-        └── ReplyError         a reply came and could not be used
+        ├── ReplyError         a reply came and could not be used
+        ├── SandboxLost        the sandbox itself broke; what ran in it tells nothing
+        ├── ArtifactRejected   a file that was asked for is missing or was not taken
+        └── GraderFailed       a grader gave no valid grade
 
 An error says *what* is wrong, *where* (file, row, item, address) and *what to do*.
 `ItemError` also carries the `UnscoredReason` that is counted in summaries: a failure has a
@@ -68,6 +74,12 @@ class UnscoredReason(StrEnum):
     """No connection to the endpoint, or it broke off."""
     TIMEOUT = "timeout"
     """The item or its last attempt ran into its deadline."""
+    SANDBOX_LOST = "sandbox_lost"
+    """The sandbox itself broke, so what ran in it says nothing about the agent."""
+    ARTIFACT_REJECTED = "artifact_rejected"
+    """A file that had to come out of the sandbox is missing, or was not taken."""
+    GRADER_FAILED = "grader_failed"
+    """The task's grader broke, ran into a limit, or gave something that is no grade."""
     INTERNAL_ERROR = "internal_error"
     """A bug in the judge's code; the log holds the traceback."""
 
@@ -83,6 +95,7 @@ _OUTSIDE = frozenset(
         UnscoredReason.HTTP_ERROR,
         UnscoredReason.CONNECTION_FAILED,
         UnscoredReason.TIMEOUT,
+        UnscoredReason.SANDBOX_LOST,
         UnscoredReason.INTERNAL_ERROR,
     }
 )
@@ -130,6 +143,12 @@ class CapabilityError(InputError):
     code = "capability"
 
 
+class PolicyError(InputError):
+    """What a sandbox was asked for contradicts itself, or names what this machine lacks."""
+
+    code = "policy"
+
+
 class SetupError(BasaniteError):
     """The machine, or a service that it needs, lacks something."""
 
@@ -153,6 +172,30 @@ class StorageError(SetupError):
     """The ledger or the cache can't be read or written (full disk, lock, damaged file)."""
 
     code = "storage"
+
+
+class SandboxUnavailable(SetupError):
+    """No sandbox of the kind asked for can be had here; `report` is what the probe found."""
+
+    code = "sandbox_unavailable"
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str | None = None,
+        todo: str | None = None,
+        report: object = None,
+    ) -> None:
+        super().__init__(what, where=where, todo=todo)
+        self.report = report
+        """The `sandboxes.ProbeReport`, or None where nothing was probed."""
+
+
+class IsolationFloorNotMet(SandboxUnavailable):
+    """A sandbox can be had, but it would not contain as much as the specification demands."""
+
+    code = "isolation_floor"
 
 
 class ItemError(BasaniteError):
@@ -188,16 +231,49 @@ class ReplyError(ItemError):
     code = "reply"
 
 
+class SandboxLost(ItemError):
+    """The sandbox itself broke: try again, and score nothing of what ran in it."""
+
+    code = "sandbox_lost"
+
+    def __init__(self, what: str, *, where: str | None = None, todo: str | None = None) -> None:
+        super().__init__(UnscoredReason.SANDBOX_LOST, what, where=where, todo=todo)
+
+
+class ArtifactRejected(ItemError):
+    """A file that was asked for is not there, or was not taken out of the sandbox."""
+
+    code = "artifact_rejected"
+
+    def __init__(self, what: str, *, where: str | None = None, todo: str | None = None) -> None:
+        super().__init__(UnscoredReason.ARTIFACT_REJECTED, what, where=where, todo=todo)
+
+
+class GraderFailed(ItemError):
+    """A task's grader gave no valid grade; whether the agent did well is not known."""
+
+    code = "grader_failed"
+
+    def __init__(self, what: str, *, where: str | None = None, todo: str | None = None) -> None:
+        super().__init__(UnscoredReason.GRADER_FAILED, what, where=where, todo=todo)
+
+
 __all__ = [
+    "ArtifactRejected",
     "BasaniteError",
     "CallError",
     "CapabilityError",
     "EndpointError",
+    "GraderFailed",
     "InputError",
+    "IsolationFloorNotMet",
     "ItemError",
     "MissingExtra",
+    "PolicyError",
     "ReplyError",
     "RowError",
+    "SandboxLost",
+    "SandboxUnavailable",
     "SetupError",
     "StorageError",
     "UnscoredReason",

@@ -102,6 +102,18 @@ MEANINGS: dict[str, Meaning] = {
         "The item or its last attempt ran into its deadline.",
         f"Allow more seconds an item, or lower the concurrency. {_AGAIN}",
     ),
+    _R.SANDBOX_LOST: Meaning(
+        "The sandbox itself broke, so what ran in it says nothing about the agent.",
+        f"Run `basanite sandbox probe`. {_AGAIN}",
+    ),
+    _R.ARTIFACT_REJECTED: Meaning(
+        "A file that had to come out of the sandbox is missing, or was not taken.",
+        "Look at the result's list of rejected files and their reasons.",
+    ),
+    _R.GRADER_FAILED: Meaning(
+        "The task's grader broke, ran into a limit, or gave something that is no grade.",
+        "Mend the grader: also for artifacts that are damaged it must write a grade.",
+    ),
     _R.INTERNAL_ERROR: Meaning(
         "A bug in the judge's code; the log holds the traceback.",
         "Report it with the traceback. A later version tries the item again with --resume.",
