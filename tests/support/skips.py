@@ -16,7 +16,7 @@ _ADVICE = {
     "chromium": "apt-get install chromium",
     "postgres": "apt-get install postgresql",
     "bubblewrap": "apt-get install bubblewrap",
-    "scanpy": "make test (installs the dev dependency group)",
+    "scanpy is missing": "make test (installs the dev dependency group)",
     "xllamacpp": "pip install 'basanite[embedded]'",
     "embedded model": "basanite embedded install",
     "pyarrow": "pip install 'basanite[parquet]'",
