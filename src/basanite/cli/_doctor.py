@@ -7,7 +7,6 @@ import importlib.util
 import os
 import platform
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
@@ -95,7 +94,7 @@ def _machine() -> Iterator[Finding]:
     yield _package("parquet files", "pyarrow", "parquet")
     yield _package("PostgreSQL ledger", "psycopg", "postgres")
     yield _gpu()
-    yield _sandbox()
+    yield from _sandbox()
 
 
 def _guarded(look: Callable[[], Finding]) -> Finding:
@@ -173,16 +172,29 @@ def _gpu() -> Finding:
     )
 
 
-def _sandbox() -> Finding:
-    # Nothing of this version runs untrusted code; the line is here so that nobody wonders.
-    if sys.platform != "linux":
-        return Finding("sandbox", "optional", "only on Linux", "Not needed by this version.")
-    found = shutil.which("bwrap")
-    if found is None:
-        return Finding(
-            "sandbox", "optional", "bubblewrap is not installed", "Not needed by this version."
-        )
-    return Finding("sandbox", "ok", f"{found}; not used by this version")
+def _sandbox() -> Iterator[Finding]:
+    from ..sandboxes import PROFILE_NAMES, find_profile, probe
+
+    report = asyncio.run(probe())
+    works = [one for one in report.backends if one.available]
+    for one in report.backends:
+        name = f"sandbox: {one.name}"
+        if one.available:
+            weak = ", ".join(a for a, e in one.enforced.items() if e.strength == "best_effort")
+            yield Finding(name, "ok", f"{one.version}" + (f"; best effort: {weak}" if weak else ""))
+        else:
+            yield Finding(name, "optional", one.why, one.todo)
+    for name in PROFILE_NAMES if works else ():
+        profile = find_profile(name)
+        if profile is None:
+            yield Finding(
+                f"profile: {name}",
+                "optional",
+                "not built",
+                f"basanite sandbox profile build {name}",
+            )
+        else:
+            yield Finding(f"profile: {name}", "ok", str(profile.prefix))
 
 
 async def _endpoint(spec: ModelSpec) -> Finding:
