@@ -71,12 +71,21 @@ class Started:
         self.process.stdin.write(text.encode())
         self.process.stdin.flush()
 
+    def interrupt(self) -> None:
+        """Press Ctrl-C while the cell sleeps: ipykernel may lose one in the middle of a print."""
+        time.sleep(1)
+        self.process.send_signal(signal.SIGINT)
+
     def read(self, text: str) -> None:
         """Read one line, which has to be this one."""
         assert self.process.stdout is not None
         ready, _, _ = select.select([self.process.stdout], [], [], 30)
         assert ready, f"nothing came where {text!r} was expected"
-        assert self.process.stdout.readline() == f"{text}\n".encode()
+        line = self.process.stdout.readline()
+        if not line:
+            _, error = self.process.communicate(timeout=30)
+            pytest.fail(f"it ended ({self.process.returncode}): {error.decode()}")
+        assert line == f"{text}\n".encode()
 
     def end(self) -> tuple[int, str, str]:
         """Close its input; gives exit code, output and messages."""
@@ -168,14 +177,14 @@ def test_ctrl_c_interrupts_and_a_second_one_kills(started: list[Started]) -> Non
     started.append(one)
     one.write(SLEEP)
     one.read("go")
-    one.process.send_signal(signal.SIGINT)
+    one.interrupt()
     one.write("print('after')\n\n")
     one.read("after")
     one.write(STUBBORN)
     one.read("on")
-    one.process.send_signal(signal.SIGINT)
+    one.interrupt()
     one.read("no")
-    one.process.send_signal(signal.SIGINT)
+    one.interrupt()
     one.write("print('new')\n\n")
     one.read("new")
     code, out, err = one.end()

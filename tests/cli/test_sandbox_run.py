@@ -70,6 +70,30 @@ mkdir -p sub && echo kept >sub/file.txt && ln -s /etc/passwd link
     assert b"is not an empty folder" in again.stderr
 
 
+def test_an_input_has_its_own_name_also_where_it_is_a_link(tmp_path: Path) -> None:
+    (tmp_path / "store-1f3a").write_text("data", encoding="utf-8")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "store-1f3a")
+    done = run("--input", tmp_path / "link.csv", "--", "cat", "/inputs/link.csv")
+    assert (done.returncode, done.stdout) == (0, b"data")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root's sandboxes run as another user")
+def test_an_input_that_can_not_be_read_inside_is_refused(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    (closed / "file").write_text("data", encoding="utf-8")
+    done = run("--input", closed, "--", "true")
+    assert done.returncode == 125
+    assert b"which may not read it. chmod -R o+rX" in done.stderr
+    assert run("--input", closed / "file", "--", "cat", "/inputs/file").stdout == b"data"
+
+
+def test_a_folder_that_can_not_be_made_is_found_before_the_command_runs() -> None:
+    done = run("-o", "/proc/1/out", "--", "echo", "ran")
+    assert (done.returncode, done.stdout) == (125, b"")
+    assert b"/proc/1/out: can't be made" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "command", "code", "said"),
     [
@@ -123,6 +147,7 @@ def test_json_holds_the_result_and_nothing_else() -> None:
         (("--backend", "nope"), "there is no backend 'nope'"),
         (("--input", "nothing/here"), "the source of a mount does not exist"),
         (("--wall", -1), "limits.wall_s: Input should be greater than 0"),
+        (("--cpus", 0.001), "limits.cpus: Input should be greater than or equal to 0.01"),
         (("--env", "A"), "'A' is no NAME=VALUE"),
         (("--env", "A-B=1"), "'A-B' is no name of a variable"),
         (("--profile", "nope"), "there is no profile 'nope'"),

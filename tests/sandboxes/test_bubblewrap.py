@@ -331,3 +331,28 @@ async def test_one_loop_after_another() -> None:
 
     assert await asyncio.to_thread(once)
     assert await asyncio.to_thread(once)
+
+
+async def test_what_can_not_be_passed_on_is_refused() -> None:
+    async with await open_sandbox(SandboxSpec()) as sandbox:
+        for command, said in (
+            ("echo hi", "a list of texts, not one text"),
+            (["echo", "x" * 131_072], "the longest 131072"),
+            (["echo", *["x" * 100_000] * 11], "more than the system passes on"),
+        ):
+            with pytest.raises(PolicyError, match=said):
+                await sandbox.execute(command)
+        with pytest.raises(PolicyError, match=r"limits\.wall_s"):
+            await sandbox.execute(["true"], wall_s=0)
+        for path, data in (("a\0b", b""), ("text.txt", "text")):
+            with pytest.raises(PolicyError):
+                await sandbox.upload(path, data)  # type: ignore[arg-type]
+        most = await sandbox.execute(["/bin/echo", "x" * 131_000])
+        assert most.stdout.total_bytes == 131_001
+
+
+async def test_half_a_character_in_code_is_the_codes_fault() -> None:
+    async with await open_sandbox(SandboxSpec()) as sandbox:
+        result = await sandbox.execute(code="print('\udc80')")
+    assert result.exit_code == 1
+    assert "SyntaxError" in result.stderr.text

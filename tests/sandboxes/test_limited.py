@@ -76,6 +76,15 @@ def test_a_limit_is_named(function: object, limits: ReadLimits, limit: str) -> N
         value_of(outcome, where="paper.pdf")
 
 
+def test_results_that_nobody_reads_to_their_end_hold_nothing_up() -> None:
+    limits = ReadLimits(result_mb=1, memory_mb=400, wall_s=20)
+    for size in (2**20 + 10, 2**23, 2**25):
+        began = time.monotonic()
+        outcome = run_limited(reads.answer_long, size, returns=str, limits=limits)
+        assert outcome == LimitHit("result")
+        assert time.monotonic() - began < 15  # it would wait for ever
+
+
 def test_a_long_result_is_not_taken_in() -> None:
     limits = ReadLimits(result_mb=1)
     assert run_limited(reads.answer_long, 2**21, returns=str, limits=limits) == LimitHit("result")

@@ -57,6 +57,18 @@ async def test_an_exception_is_a_result() -> None:
     assert after.outputs[0].text == "True"
 
 
+async def test_a_figure_of_matplotlib_is_an_output() -> None:
+    """Scripts of a profile draw to files (Agg); a kernel's cells show their figures."""
+    code = "import matplotlib.pyplot as plt; plt.plot([1, 2]); plt.show()"
+    async with await open_kernel() as session:
+        result = await session.execute(code)
+    assert result.status is CellStatus.OK, result.error
+    images = [output.data["image/png"] for output in result.outputs if "image/png" in output.data]
+    assert len(images) == 1
+    assert isinstance(images[0], bytes)
+    assert images[0].startswith(b"\x89PNG")
+
+
 async def test_output_comes_as_events_while_the_cell_runs() -> None:
     seen: list[tuple[float, CellEvent]] = []
     code = """
@@ -202,6 +214,8 @@ async def test_a_broken_sandbox_is_no_result() -> None:
         holder = session.sandbox._holder
         assert holder is not None
         os.kill(holder.pid, signal.SIGKILL)
+        assert holder._process is not None
+        await asyncio.to_thread(holder._process.wait)
         with pytest.raises(SandboxLost):
             await session.execute("import os; os._exit(1)")
         with pytest.raises(SandboxLost):

@@ -95,6 +95,7 @@ async def test_the_hash_is_that_of_the_policy(needs_bubblewrap: None, tmp_path: 
             assert result.policy_hash == sandbox.policy_hash
             return result.policy_hash
 
+    tmp_path.chmod(0o755)  # noqa: ASYNC240
     plain = await hashed()
     assert len(plain) == 64
     # What is run does not count, what it may do does.

@@ -100,15 +100,18 @@ def specification(
 def _mounts(paths: list[Path]) -> Iterator[dict[str, object]]:
     seen: dict[str, Path] = {}
     for path in paths:
-        source = path.resolve()
-        if source.name in seen:
+        # By its own name, also where it is a link: stores of data are full of these.
+        source, name = path.resolve(), path.absolute().name or path.resolve().name
+        if name == "..":
+            name = source.name
+        if name in seen:
             raise PolicyError(
-                f"two inputs have the name {source.name!r}: {seen[source.name]} and {source}",
+                f"two inputs have the name {name!r}: {seen[name]} and {source}",
                 where="--input",
                 todo="Give the folder above them, or rename one.",
             )
-        seen[source.name] = source
-        yield {"source": source, "target": _INPUTS / source.name, "kind": "input"}
+        seen[name] = source
+        yield {"source": source, "target": _INPUTS / name, "kind": "input"}
 
 
 def _variable(text: str) -> tuple[str, str]:
@@ -120,10 +123,16 @@ def _variable(text: str) -> tuple[str, str]:
 
 def check_output(output: Path | None) -> None:
     """Refuse an output folder that holds something, before any work is done."""
-    if output is None or not output.exists():
+    if output is None:
         return
-    if not output.is_dir() or any(output.iterdir()):
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise InputError("is not an empty folder", where=str(output), todo="Name another one.")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"can't be made ({error.strerror})", where=str(output), todo="Name another folder."
+        ) from None
 
 
 __all__ = [

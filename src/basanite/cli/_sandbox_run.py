@@ -98,6 +98,13 @@ def _run(
     except BasaniteError as error:
         fail(error)
         return box.BROKEN
+    except OSError as error:
+        # Files that could not be saved: no exit code of the command's.
+        stderr.print(f"error: {error}", markup=False)
+        return box.BROKEN
+    except KeyboardInterrupt:  # while the sandbox was opened
+        stderr.print("stopped")
+        return 128 + signal.SIGINT
 
 
 def _ran(asked: Asked, command: list[str], *, as_json: bool) -> int:

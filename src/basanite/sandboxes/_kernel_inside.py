@@ -16,6 +16,8 @@ import os, sys
 for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"):
     os.environ[name] = "/tmp/.kernel/" + name.lower()
 os.environ.pop("JPY_PARENT_PID", None)
+if os.environ.get("MPLBACKEND", "").lower() == "agg":
+    del os.environ["MPLBACKEND"]  # the profiles' own, for scripts; a kernel shows its figures
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 os.makedirs("/tmp/.kernel", mode=0o700)
 try:

@@ -43,6 +43,7 @@ _CHILD = Path(__file__).with_name("_limited_child.py")
 _START_S = 120.0  # an interpreter and its imports, on a machine under load
 _STDERR_TAIL = 2000
 _HEAD_BYTES = 64 * 1024
+_DRAIN_S = 5.0
 
 
 class ReadLimits(Model):
@@ -95,7 +96,22 @@ async def run_limited_async(
     finally:
         with contextlib.suppress(ProcessLookupError):
             child.kill()
-        await child.wait()
+        await _closed(child)
+
+
+async def _closed(child: asyncio.subprocess.Process) -> None:
+    """Wait for the end of a process that is killed, and of its pipes.
+
+    asyncio waits for the pipes as well, and one that nobody reads any more never ends.
+    """
+    try:
+        async with asyncio.timeout(_DRAIN_S):
+            for pipe in (child.stdout, child.stderr):
+                while pipe is not None and await pipe.read(_HEAD_BYTES):
+                    pass
+            await child.wait()
+    except TimeoutError:  # another process holds a pipe open
+        child._transport.close()  # type: ignore[attr-defined]
 
 
 def run_limited(

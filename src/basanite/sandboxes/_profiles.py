@@ -30,6 +30,7 @@ from ._spec import Mount, SandboxSpec
 ROOT_VARIABLE = "BASANITE_PROFILES"
 """Names the folder that holds all profiles."""
 MARKER = "profile.json"
+_SYSTEM = Path("/var/lib/basanite/profiles")
 CACHES = PurePosixPath("/tmp/.profile")
 """Where the caches are inside a sandbox, which has a /tmp of its own."""
 _LAYOUT = "1"  # a new layout of the folder is a new profile
@@ -159,7 +160,7 @@ def profiles_root() -> Path:
             raise InputError(f"{named!r} is not an absolute path", where=ROOT_VARIABLE)
         return Path(named)
     if os.geteuid() == 0:
-        return Path("/var/lib/basanite/profiles")
+        return _SYSTEM
     data = os.environ.get("XDG_DATA_HOME")
     home = Path(data) if data else Path.home() / ".local" / "share"
     return home / "basanite" / "profiles"
@@ -172,8 +173,14 @@ def find_profile(name: str) -> Profile | None:
         InputError: there is no profile of this name.
     """
     recipe = find_recipe(name)
-    profile = read_marker(recipe.prefix)
-    return profile if profile is not None and profile.sha256 == recipe.sha256 else None
+    places = [recipe.prefix]
+    if not os.environ.get(ROOT_VARIABLE):
+        places.append(_SYSTEM / recipe.prefix.name)  # root's serve everyone
+    for place in places:
+        profile = read_marker(place)
+        if profile is not None and profile.sha256 == recipe.sha256:
+            return profile
+    return None
 
 
 def built_profiles() -> Iterator[Profile]:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _MAX_SIGNAL = 64
 _SETTLE_S = 1.0
+_ARGUMENT_BYTES = 128 * 1024
+"""What Linux takes as one argument (MAX_ARG_STRLEN)."""
+_ARGUMENTS_BYTES = 1024 * 1024
 
 
 class Sandbox:
@@ -94,6 +97,8 @@ class Sandbox:
         if owner.dropped:
             os.chown(work, owner.uid, owner.uid)
         sources = [mount.source for mount in self.spec.mounts]
+        for source in sources if owner.dropped else ():
+            _check_readable(source, owner.uid)
         hidden = [s for s in sources if owner.dropped and not reachable(s)]
         self._holder = Holder(owner, work, network=bool(self.spec.network.endpoints))
         await self._holder.open(
@@ -165,7 +170,7 @@ class Sandbox:
         arguments = self._arguments(command, code, isolated)
         limits = self.spec.limits
         if wall_s is not None:
-            limits = Limits.model_validate({**limits.model_dump(), "wall_s": wall_s})
+            limits = SandboxSpec.create(limits={**limits.model_dump(), "wall_s": wall_s}).limits
         stop = asyncio.Event()
         with self._counted(stop):
             job = await finished(
@@ -249,9 +254,23 @@ class Sandbox:
             )
         if code is not None:
             return (self.spec.python, *(["-I"] if isolated else []), CODE)
+        if isinstance(command, str):
+            raise PolicyError(
+                "a command is a list of texts, not one text",
+                where="sandbox",
+                todo='Give ["sh", "-c", command] for the shell to read it.',
+            )
         arguments = tuple(command or ())
         if not arguments or any(not isinstance(a, str) or "\0" in a for a in arguments):
             raise PolicyError("a command is a list of texts without NUL bytes", where="sandbox")
+        sizes = [len(argument.encode("utf-8", "surrogatepass")) for argument in arguments]
+        if max(sizes) >= _ARGUMENT_BYTES or sum(sizes) >= _ARGUMENTS_BYTES:
+            raise PolicyError(
+                f"a command's arguments take {sum(sizes)} bytes, the longest {max(sizes)}: "
+                "more than the system passes on",
+                where="sandbox",
+                todo="Give Python source as `code`, upload a file, or give a standard input.",
+            )
         return arguments
 
     def _job(
@@ -275,7 +294,8 @@ class Sandbox:
         source = None
         if code is not None:
             source = place / "code.py"
-            source.write_text(code, "utf-8")
+            # What a model writes can hold half characters; Python itself says so, as a result.
+            source.write_text(code, "utf-8", "surrogatepass")
             source.chmod(0o644)
             environment.setdefault("PYTHONPATH", WORK)
         folders: tuple[tuple[Path, str], ...] = ()
@@ -359,7 +379,9 @@ class Sandbox:
         """
         _, holder = self._ready()
         parts = PurePosixPath(path).parts
-        if not parts or PurePosixPath(path).is_absolute() or ".." in parts:
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise PolicyError("what is uploaded is bytes", where=f"upload {path}")
+        if not parts or PurePosixPath(path).is_absolute() or ".." in parts or "\0" in path:
             raise PolicyError("a path in the work folder is relative, without '..'", where=path)
         try:
             await asyncio.to_thread(place_file, holder, parts, data)
@@ -410,6 +432,17 @@ class Sandbox:
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+
+def _check_readable(source: Path, uid: int) -> None:
+    """Refuse a mount that would be there and could not be read: under root code is another user."""
+    wanted = 0o005 if source.is_dir() else 0o004
+    if source.stat().st_mode & wanted != wanted:
+        raise PolicyError(
+            f"code runs as user {uid}, which may not read it",
+            where=str(source),
+            todo=f"chmod -R o+rX {source}, or a copy for which that is right.",
+        )
 
 
 __all__ = ["Sandbox"]

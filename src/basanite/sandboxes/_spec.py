@@ -54,7 +54,7 @@ class Limits(Model):
     """Seconds until everything inside is killed; days are fine."""
     cpu_s: float | None = Field(default=None, gt=0, le=3000 * _DAY)
     """Seconds of CPU time of all processes together; None: only `wall_s` counts."""
-    cpus: float | None = Field(default=None, gt=0, le=4096)
+    cpus: float | None = Field(default=None, ge=0.01, le=4096)
     """How many cores may be busy at a time; None: all."""
     memory_mb: Positive = 2048
     """Memory of all processes together; what lies in /tmp and a work folder in memory counts."""
