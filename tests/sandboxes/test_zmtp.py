@@ -7,8 +7,9 @@ import contextlib
 import json
 import os
 import struct
+import tempfile
 import tracemalloc
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,13 @@ def says(*data: bytes, greeting: bytes = GREETING + READY) -> Peer:
             await reader.read()
 
     return peer
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A short path, wherever pytest has its own: that of a socket has at most 107 bytes."""
+    with tempfile.TemporaryDirectory(prefix="zmtp-", dir="/tmp") as folder:
+        yield Path(folder)
 
 
 @contextlib.asynccontextmanager
