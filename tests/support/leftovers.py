@@ -52,7 +52,8 @@ def _left(root: Path, before: Before) -> Iterator[str]:
             yield f"mount: {line}"
     for group in _groups():
         # One with processes is somebody else's: ours were seen above.
-        if group not in before.groups and not _text(group / "cgroup.procs").strip():
+        mine = group not in before.groups and not _elsewhere(group, root)
+        if mine and not _text(group / "cgroup.procs").strip():
             yield f"control group: {group}"
     for pid in _zombies():
         if pid not in before.zombies:
@@ -73,6 +74,12 @@ def processes_of(root: Path) -> Iterator[str]:
         inside = _namespace(process) != own and text in _text(process / "mountinfo")
         if inside or text in command:
             yield f"process {process.name}: {command or _text(process / 'comm').strip()}"
+
+
+def _elsewhere(group: Path, root: Path) -> bool:
+    """Say whether a group is that of a sandbox below another root, such as another worker's."""
+    identity = group.name.split("-")[1]
+    return any(place.parent != root for place in root.parent.glob(f"*/{identity}"))
 
 
 def _folders(root: Path) -> list[Path]:
