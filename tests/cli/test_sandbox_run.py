@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -13,12 +14,27 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from basanite.cli import _sandbox, _sandbox_run
+from basanite.cli._console import reported
 from basanite.cli._terminal import harmless
 from basanite.errors import SandboxUnavailable
-from basanite.sandboxes import BackendReport, ProbeReport, probe
+from basanite.sandboxes import (
+    BackendReport,
+    ExecResult,
+    Limits,
+    ProbeReport,
+    SandboxSpec,
+    Status,
+    Usage,
+    probe,
+)
 from support.command import basanite, start
+
+HIT = ("wall", "cpu_time", "memory", "processes", "disk", "inodes")
+"""Names that `limits_hit` can hold for a command without endpoints, beside `output`."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -267,8 +283,30 @@ def test_probe_where_nothing_works(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (sandbox["state"], sandbox["todo"]) == ("optional", "sysctl -w this=1")
 
 
-def test_all_limits_have_a_name_on_stderr() -> None:
-    """A limit that the engine can report has its amount in the note."""
-    source = Path(_sandbox_run.__file__).read_text(encoding="utf-8")
-    for name in ("wall", "cpu_time", "memory", "processes", "disk", "inodes", "output"):
-        assert f'"{name}":' in source
+def test_each_limit_is_named_with_its_amount() -> None:
+    """Whatever limit the engine can report, its note says more than its name."""
+    result = ExecResult(
+        status=Status.EXITED, exit_code=0, limits_hit=("output", *HIT), usage=Usage(wall_s=1),
+        backend="bubblewrap", policy_hash="0" * 64,
+    )  # fmt: skip
+    asked = _sandbox_run.Asked(SandboxSpec(limits=Limits(cpu_s=5)), None, None, None, live=True)
+    notes = list(_sandbox_run._notes(result, asked))
+    assert len(notes) == len(HIT) + 1
+    for name, note in zip(result.limits_hit, notes, strict=True):
+        said = note.removeprefix(f"basanite: limit hit: {name}: ")
+        assert re.search(r"\d", said), note
+
+
+def test_ctrl_c_names_resume_only_where_there_is_one() -> None:
+    def plain() -> None:
+        raise KeyboardInterrupt
+
+    def run(*, resume: bool = False) -> None:
+        raise KeyboardInterrupt
+
+    for command, said in ((plain, "stopped\n"), (run, "Go on with --resume.\n")):
+        app = typer.Typer()
+        app.command()(reported(command))
+        done = CliRunner().invoke(app, [])
+        assert done.exit_code == 130
+        assert done.stderr.endswith(said)

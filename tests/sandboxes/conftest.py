@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from basanite.sandboxes import BackendReport, probe
-from basanite.sandboxes._cgroup import Found
+from basanite.sandboxes._cgroup_find import Found
 from support.leftovers import leftovers, seen_before
 
 GROUPLESS = Found(None, "taken away by the test")

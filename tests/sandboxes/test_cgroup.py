@@ -13,16 +13,15 @@ from pathlib import Path
 import pytest
 
 from basanite.errors import SandboxLost
-from basanite.sandboxes import Limits, Sandbox, Status, _cgroup
+from basanite.sandboxes import Limits, Sandbox, Status, _cgroup, _cgroup_find
 from basanite.sandboxes._bubblewrap import Bubblewrap
 from basanite.sandboxes._cgroup import (
     GroupUsage,
     V1Maker,
     V2Maker,
-    find_groups,
-    look_for_groups,
     remove_group,
 )
+from basanite.sandboxes._cgroup_find import find_groups, look_for_groups
 from support.sandboxing import small
 
 LIMITS = Limits(memory_mb=64, processes=10, cpus=1.5)
@@ -138,7 +137,7 @@ def test_a_group_with_processes_hands_down_after_they_have_moved(
             return b"1"
         raise OSError(errno.ENODATA, "none")
 
-    monkeypatch.setattr(_cgroup, "_write", write)
+    monkeypatch.setattr(_cgroup_find, "write", write)
     monkeypatch.setattr(os, "getxattr", attribute)
     found = look_for_groups(_process(tmp_path / "proc", {"": own}, "0::/\n"))
     if delegated:
@@ -300,13 +299,13 @@ def unified(monkeypatch: pytest.MonkeyPatch) -> Iterator[V2Maker]:
         pytest.skip("the unified hierarchy of control groups can't be written by this user")
     parent = UNIFIED / f"basanite-test-{os.getpid()}"
     parent.mkdir()
-    whole = _cgroup._write
+    whole = _cgroup.write
 
     def write(path: Path, value: str | int) -> None:
         if path.exists() or path.name.startswith("cgroup."):
             whole(path, value)
 
-    monkeypatch.setattr(_cgroup, "_write", write)
+    monkeypatch.setattr(_cgroup, "write", write)
     try:
         yield V2Maker(parent)
     finally:

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 import pytest
 
 from basanite.sandboxes import BackendReport, Sandbox, SandboxSpec, open_sandbox, probe
-from basanite.sandboxes._cgroup import find_groups
+from basanite.sandboxes._cgroup_find import find_groups
 from basanite.sandboxes._probe import runtimes
 from basanite.sandboxes.conformance import (
     CHECKS,

@@ -17,7 +17,7 @@ import pytest
 
 from basanite.errors import IsolationFloorNotMet, PolicyError, SandboxLost
 from basanite.sandboxes import Floor, SandboxSpec, Status, open_sandbox, probe
-from basanite.sandboxes._cgroup import find_groups
+from basanite.sandboxes._cgroup_find import find_groups
 from basanite.sandboxes._gvisor import Gvisor
 from support.attacks import BORDERS, CHILDREN, FORKS
 from support.container_engines import is_root, need, opened, settled
@@ -275,7 +275,7 @@ def test_what_it_cannot_give_is_refused(fields: dict[str, object], message: str)
 
 
 def test_without_runsc_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("basanite.sandboxes._gvisor.missing_tools", list)
+    monkeypatch.setattr("basanite.sandboxes._runtime.missing_tools", list)
     monkeypatch.setenv("PATH", "/nowhere")
     report = Gvisor().report()
     assert not report.available

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from basanite.sandboxes import ExecResult, Status
-from basanite.sandboxes._cgroup import find_groups
+from basanite.sandboxes._cgroup_find import find_groups
 from support.sandboxing import opened, ran
 
 pytestmark = pytest.mark.usefixtures("needs_bubblewrap")

@@ -18,7 +18,7 @@ import pytest
 
 from basanite.errors import IsolationFloorNotMet, PolicyError, SandboxUnavailable
 from basanite.sandboxes import Floor, Limits, SandboxSpec, Status, open_sandbox, probe, reap
-from basanite.sandboxes._cgroup import find_groups
+from basanite.sandboxes._cgroup_find import find_groups
 from basanite.sandboxes._docker import Docker, empty_root
 from basanite.sandboxes._holder import Holder, Owner
 from basanite.sandboxes._oci import VARIABLE, Oci
@@ -293,7 +293,7 @@ def test_a_wrong_engine_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_any_engine_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     tools = "/nowhere"
-    monkeypatch.setattr("basanite.sandboxes._oci.missing_tools", list)
+    monkeypatch.setattr("basanite.sandboxes._runtime.missing_tools", list)
     monkeypatch.setenv("PATH", tools)
     report = Oci().report()
     assert not report.available

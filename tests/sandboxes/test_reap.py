@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from basanite.sandboxes import reap
-from basanite.sandboxes._cgroup import find_groups
+from basanite.sandboxes._cgroup_find import find_groups
 from basanite.sandboxes._state import Folder, process_mark, state_root
 from support.doomed_supervisor import KINDS
 from support.leftovers import processes_of

@@ -19,7 +19,8 @@ from basanite.sandboxes import (
     probe,
 )
 from basanite.sandboxes._bubblewrap import Bubblewrap
-from basanite.sandboxes._cgroup import V1Maker, V2Maker, find_groups
+from basanite.sandboxes._cgroup import V1Maker, V2Maker
+from basanite.sandboxes._cgroup_find import find_groups
 from basanite.sandboxes._enforcement import LIMITS, Aspect, check_floor
 from support.sandboxing import opened, small
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import logging
 import sys
@@ -44,34 +45,37 @@ def reported(command: Callable[P, int | None]) -> Callable[P, None]:
 
     The command gives its exit code, or None for 0.
     """
+    resumes = "resume" in inspect.signature(command).parameters
 
     @functools.wraps(command)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> None:
-        raise typer.Exit(_exit_code(lambda: command(*args, **kwargs)))
+        raise typer.Exit(_exit_code(lambda: command(*args, **kwargs), resumes=resumes))
 
     return wrapper
 
 
-def _exit_code(command: Callable[[], int | None]) -> int:
+def _exit_code(command: Callable[[], int | None], *, resumes: bool) -> int:
     try:
         return command() or 0
     except BasaniteError as error:
         return fail(error)
     except KeyboardInterrupt:
-        stderr.print("stopped; what was finished is kept. Go on with --resume.")
+        kept = "; what was finished is kept. Go on with --resume." if resumes else ""
+        stderr.print(f"stopped{kept}")
         return 130
     except BrokenPipeError:
         # The reader of our output went away (`| head`); that is not an error of ours.
         return 0
     except OSError as error:
-        return fail(_from_os_error(error))
+        return fail(from_os_error(error))
     except Exception:
         logging.getLogger("basanite").exception("unexpected error")
         stderr.print("[bold red]error[/] this is a bug in basanite; the traceback is above.")
         return 1
 
 
-def _from_os_error(error: OSError) -> BasaniteError:
+def from_os_error(error: OSError) -> BasaniteError:
+    """Say what the system refused as an error of ours, with what to do."""
     where = str(error.filename) if error.filename else None
     what = error.strerror or str(error)
     if isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +14,7 @@ from . import _sandbox_kernel, _sandbox_profile, _sandbox_run
 from ._console import print_json, reported, stdout
 
 if TYPE_CHECKING:
-    from ..sandboxes import BackendReport, ProbeReport
+    from ..sandboxes import BackendReport
 
 sandbox_app = typer.Typer(
     help="Run untrusted code, contained: no network, nothing of this machine, within limits.",
@@ -78,13 +76,4 @@ def _shown(one: BackendReport) -> Table | str:
     return table
 
 
-def advice(report: ProbeReport) -> Iterator[str]:
-    """Give what would make a sandbox available, the usual backend first."""
-    for one in report.backends:
-        if one.todo and not one.available:
-            yield f"{one.name}: {one.todo}"
-    if sys.platform == "darwin":
-        yield "On macOS use the oci backend: install Docker or Podman."
-
-
-__all__ = ["advice", "register", "sandbox_app"]
+__all__ = ["NONE_WORKS", "register", "sandbox_app"]

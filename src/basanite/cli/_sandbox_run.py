@@ -15,7 +15,7 @@ import typer
 from ..errors import BasaniteError, SandboxLost
 from . import _options as opt
 from . import _sandbox_options as box
-from ._console import fail, print_json, reported, stderr
+from ._console import fail, from_os_error, print_json, reported, stderr
 from ._terminal import Terminal
 
 if TYPE_CHECKING:
@@ -98,13 +98,9 @@ def _run(
     except BasaniteError as error:
         fail(error)
         return box.BROKEN
-    except OSError as error:
-        # Files that could not be saved: no exit code of the command's.
-        stderr.print(f"error: {error}", markup=False)
+    except OSError as error:  # of files that could not be saved; no exit code of the command's
+        fail(from_os_error(error))
         return box.BROKEN
-    except KeyboardInterrupt:  # while the sandbox was opened
-        stderr.print("stopped")
-        return 128 + signal.SIGINT
 
 
 def _ran(asked: Asked, command: list[str], *, as_json: bool) -> int:

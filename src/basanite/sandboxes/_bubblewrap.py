@@ -10,9 +10,7 @@ import asyncio
 import contextlib
 import importlib.util
 import json
-import math
 import os
-import random
 import re
 import shutil
 import signal
@@ -20,15 +18,16 @@ import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ..errors import BasaniteError, SandboxLost, SandboxUnavailable
+from ..errors import SandboxLost, SandboxUnavailable
 from . import _bubblewrap_args as args
 from ._advice import advice
+from ._amounts import amounts, some_cores
 from ._cgroup import GroupMaker
 from ._child import Child
 from ._enforcement import Aspect, Enforcement, Strength
-from ._holder import Owner, missing_tools, reachable
+from ._holder import reachable
 from ._report import BackendReport
-from ._runtime import Job
+from ._runtime import Job, report_of
 from ._seccomp import filter_program
 from ._spec import SandboxSpec
 from ._state import drops_user, state_root
@@ -36,8 +35,6 @@ from ._tasks import finished
 
 _MINIMUM = (0, 8, 0)
 _START_S = 20.0
-_COUNTS_PER_NAMESPACE = (5, 14)
-"""From this version of Linux on, RLIMIT_NPROC counts in the sandbox's own user namespace."""
 
 
 class Bubblewrap:
@@ -49,27 +46,7 @@ class Bubblewrap:
 
     def report(self) -> BackendReport:
         """See `Runtime.report`; the trial run is made by the probe."""
-        try:
-            version = _version(_program())
-            filter_program(count_memory=True, pin_cores=False)
-        except BasaniteError as error:
-            return BackendReport(
-                name=self.name, available=False, why=error.what, todo=error.todo or ""
-            )
-        missing = missing_tools()
-        if missing:
-            return BackendReport(
-                name=self.name,
-                available=False,
-                version=version,
-                why=f"programs of util-linux are missing: {', '.join(missing)}",
-                todo="On Debian or Ubuntu: apt-get install util-linux mount",
-            )
-        return BackendReport(name=self.name, available=True, version=version)
-
-    def owner(self, uid: int | None) -> Owner:
-        """Drop to the throw-away user, or stay this one."""
-        return Owner(os.getuid(), dropped=False) if uid is None else Owner(uid, dropped=True)
+        return report_of(self.name, _looked)
 
     def fitted(self, spec: SandboxSpec) -> SandboxSpec:
         """See `Runtime.fitted`."""
@@ -246,19 +223,18 @@ async def _read_all(descriptor: int) -> bytes:
 
 
 def _refused(child: Child) -> SandboxUnavailable:
-    out, err = child.take_outputs()
-    try:
-        said = os.read(err, 4096).decode("utf-8", "replace").strip()
-    except BlockingIOError:
-        said = ""
-    finally:
-        os.close(out)
-        os.close(err)
+    said = child.said()
     return SandboxUnavailable(
         f"bubblewrap refused: {said or f'exit code {child.exit_code}'}",
         where="bwrap",
         todo=advice(said),
     )
+
+
+def _looked() -> str:
+    version = _version(_program())
+    filter_program(count_memory=True, pin_cores=False)
+    return version
 
 
 def _program() -> Path:
@@ -319,12 +295,6 @@ def _version(program: Path) -> str:
     return ".".join(map(str, _version_of(str(program))))
 
 
-def some_cores(cpus: float) -> set[int]:
-    cores = sorted(os.sched_getaffinity(0))
-    wanted = min(len(cores), max(1, math.ceil(cpus)))
-    return set(random.sample(cores, wanted))
-
-
 def _borders(spec: SandboxSpec) -> dict[Aspect, Enforcement]:
     network = (
         "network namespace, seccomp"
@@ -356,52 +326,4 @@ def _borders(spec: SandboxSpec) -> dict[Aspect, Enforcement]:
     }
 
 
-def amounts(spec: SandboxSpec, maker: GroupMaker | None) -> dict[Aspect, Enforcement]:
-    soft = Strength.BEST_EFFORT
-    held = maker is not None
-    group = maker.mechanism if maker is not None else ""
-    late = "acts up to 0.05 s late"
-    tmpfs = spec.workdir == "memory"
-    return {
-        "memory": Enforcement(by=group)
-        if held
-        else Enforcement(
-            by="rlimit and watchdog",
-            strength=soft,
-            residual="many processes together can exceed it for some 0.02 s",
-        ),
-        "processes": Enforcement(by=group)
-        if held
-        else Enforcement(
-            by="rlimit",
-            strength=Strength.STRICT if _own_count() else soft,
-            residual="" if _own_count() else "this user's other processes count too",
-        ),
-        "cpus": Enforcement(by=group)
-        if held
-        else Enforcement(by="affinity", strength=soft, residual="whole cores only"),
-        "cpu_time": Enforcement(by=group, residual=late)
-        if held
-        else Enforcement(
-            by="rlimit and watchdog", strength=soft, residual="short processes escape"
-        ),
-        "wall": Enforcement(by="supervisor"),
-        "disk": Enforcement(by="tmpfs")
-        if tmpfs
-        else Enforcement(by="watchdog", strength=soft, residual="acts up to a second late"),
-        "inodes": Enforcement(by="tmpfs")
-        if tmpfs
-        else Enforcement(by="watchdog", strength=soft, residual="acts up to a second late"),
-        "file_size": Enforcement(by="rlimit"),
-        "output": Enforcement(by="supervisor"),
-    }
-
-
-def _own_count() -> bool:
-    if drops_user():
-        return True  # each sandbox has a user of its own
-    numbers = re.match(r"(\d+)\.(\d+)", os.uname().release)
-    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= _COUNTS_PER_NAMESPACE
-
-
-__all__ = ["Bubblewrap", "BubblewrapRun", "amounts", "some_cores"]
+__all__ = ["Bubblewrap", "BubblewrapRun"]

@@ -8,12 +8,10 @@ hold, and the result says so.
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -21,10 +19,7 @@ from ..errors import SandboxLost
 from ._spec import MIB, Limits
 
 PREFIX = "basanite-"
-_SUPERVISOR = "basanite-supervisor"
 _PERIOD_US = 100_000
-_V1 = ("memory", "pids", "cpu", "cpuacct")
-_V2 = ("memory", "pids", "cpu")
 _REMOVE_S = 5.0
 _JOIN = """while [ "$1" != -- ]; do echo 0 >"$1" || exit 1; shift; done
 shift
@@ -90,7 +85,8 @@ class GroupMaker(Protocol):
         """Give the folders of a group of this name, also before they are made."""
 
 
-def _write(path: Path, value: str | int) -> None:
+def write(path: Path, value: str | int) -> None:
+    """Write to a file of the kernel's."""
     # Not `write_text`: it truncates, which these files don't know.
     descriptor = os.open(path, os.O_WRONLY)
     try:
@@ -125,7 +121,9 @@ def _counters(path: Path) -> Mapping[str, int]:
 
 
 def remove_group(folder: Path) -> None:
-    """Remove a group, waiting for the last of its killed processes to be gone."""
+    """Remove a group and those below it, once the last of their processes is gone."""
+    for inner in folder.glob("*/"):  # an engine's own
+        remove_group(inner)
     deadline = time.monotonic() + _REMOVE_S
     while True:
         try:
@@ -133,7 +131,7 @@ def remove_group(folder: Path) -> None:
         except FileNotFoundError:
             return
         except OSError:
-            for pid in _pids(folder):
+            for pid in pids_of(folder):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, 9)
             if time.monotonic() > deadline:
@@ -146,7 +144,8 @@ def remove_group(folder: Path) -> None:
             return
 
 
-def _pids(folder: Path) -> Iterator[int]:
+def pids_of(folder: Path) -> Iterator[int]:
+    """Give the processes of a group."""
     try:
         text = (folder / "cgroup.procs").read_text("ascii")
     except OSError:
@@ -168,7 +167,7 @@ class _V1Group:
 
     def add(self, pid: int) -> None:
         for folder in self.paths:
-            _write(folder / "cgroup.procs", pid)
+            write(folder / "cgroup.procs", pid)
 
     def usage(self) -> GroupUsage:
         memory, pids = self._folders["memory"], self._folders["pids"]
@@ -182,7 +181,7 @@ class _V1Group:
         )
 
     def kill(self) -> None:
-        for pid in _pids(self._folders["memory"]):
+        for pid in pids_of(self._folders["memory"]):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, 9)
 
@@ -210,14 +209,14 @@ class V1Maker:
             for folder in group.paths:
                 folder.mkdir()
             memory = limits.memory_mb * MIB
-            _write(folders["memory"] / "memory.limit_in_bytes", memory)
+            write(folders["memory"] / "memory.limit_in_bytes", memory)
             swap = folders["memory"] / "memory.memsw.limit_in_bytes"
             if swap.exists():
-                _write(swap, memory)
-            _write(folders["pids"] / "pids.max", limits.processes + own)
+                write(swap, memory)
+            write(folders["pids"] / "pids.max", limits.processes + own)
             if limits.cpus is not None:
-                _write(folders["cpu"] / "cpu.cfs_period_us", _PERIOD_US)
-                _write(folders["cpu"] / "cpu.cfs_quota_us", int(limits.cpus * _PERIOD_US))
+                write(folders["cpu"] / "cpu.cfs_period_us", _PERIOD_US)
+                write(folders["cpu"] / "cpu.cfs_quota_us", int(limits.cpus * _PERIOD_US))
         except OSError as error:
             for folder in group.paths:
                 with contextlib.suppress(OSError):
@@ -238,7 +237,7 @@ class _V2Group:
         return _joining((self._folder / "cgroup.procs",), command)
 
     def add(self, pid: int) -> None:
-        _write(self._folder / "cgroup.procs", pid)
+        write(self._folder / "cgroup.procs", pid)
 
     def usage(self) -> GroupUsage:
         cpu = _counters(self._folder / "cpu.stat").get("usage_usec")
@@ -252,9 +251,9 @@ class _V2Group:
 
     def kill(self) -> None:
         try:
-            _write(self._folder / "cgroup.kill", 1)  # Linux 5.14 and newer
+            write(self._folder / "cgroup.kill", 1)  # Linux 5.14 and newer
         except OSError:
-            for pid in _pids(self._folder):
+            for pid in pids_of(self._folder):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, 9)
 
@@ -279,13 +278,13 @@ class V2Maker:
         folder = self.parent / name
         try:
             folder.mkdir()
-            _write(folder / "memory.max", limits.memory_mb * MIB)
+            write(folder / "memory.max", limits.memory_mb * MIB)
             for file, value in (("memory.swap.max", "0"), ("memory.oom.group", "1")):
                 if (folder / file).exists():
-                    _write(folder / file, value)
-            _write(folder / "pids.max", limits.processes + own)
+                    write(folder / file, value)
+            write(folder / "pids.max", limits.processes + own)
             if limits.cpus is not None:
-                _write(folder / "cpu.max", f"{int(limits.cpus * _PERIOD_US)} {_PERIOD_US}")
+                write(folder / "cpu.max", f"{int(limits.cpus * _PERIOD_US)} {_PERIOD_US}")
         except OSError as error:
             with contextlib.suppress(OSError):
                 folder.rmdir()
@@ -293,142 +292,14 @@ class V2Maker:
         return _V2Group(folder, own)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What was found out about control groups."""
-
-    maker: GroupMaker | None
-    why: str
-    """What was found, or why there is none."""
-
-
-@lru_cache(maxsize=1)
-def find_groups() -> Found:
-    """Find out which version can be used here; asked once a process."""
-    return look_for_groups(Path("/proc/self"))
-
-
-def look_for_groups(process: Path) -> Found:
-    """Find out from a process's `cgroup` and `mountinfo` files which version can be used."""
-    mounts = _hierarchies(process / "mountinfo")
-    own = _own(process / "cgroup")
-    reasons = []
-    if "" in mounts and "" in own:
-        maker, why = _try_v2(mounts[""] / own[""].lstrip("/"))
-        if maker is not None:
-            return Found(maker, why)
-        reasons.append(f"v2: {why}")
-    maker_v1, why = _try_v1(mounts, own)
-    if maker_v1 is not None:
-        return Found(maker_v1, why)
-    reasons.append(f"v1: {why}")
-    return Found(None, "; ".join(reasons))
-
-
-def _hierarchies(mountinfo: Path) -> dict[str, Path]:
-    """Map a controller, or "" for version 2, to where its hierarchy is mounted."""
-    found: dict[str, Path] = {}
-    for line in mountinfo.read_text("utf-8", "surrogateescape").splitlines():
-        left, _, right = line.partition(" - ")
-        fields, tail = left.split(), right.split()
-        if len(fields) < 5 or len(tail) < 3:
-            continue
-        if tail[0] == "cgroup2":
-            found.setdefault("", Path(fields[4]))
-        elif tail[0] == "cgroup":
-            for controller in tail[2].split(","):
-                if controller in _V1:
-                    found.setdefault(controller, Path(fields[4]))
-    return found
-
-
-def _own(cgroup: Path) -> dict[str, str]:
-    own: dict[str, str] = {}
-    for line in cgroup.read_text("utf-8", "surrogateescape").splitlines():
-        number, controllers, path = line.split(":", 2)
-        for controller in [""] if number == "0" else controllers.split(","):
-            own[controller] = path
-    return own
-
-
-def _try_v2(own: Path) -> tuple[GroupMaker | None, str]:
-    named = os.environ.get("BASANITE_CGROUP")
-    parent = Path(named) if named else own.parent if own.name == _SUPERVISOR else own
-    try:
-        available = set((parent / "cgroup.controllers").read_text("ascii").split())
-        enabled = set((parent / "cgroup.subtree_control").read_text("ascii").split())
-    except OSError as error:
-        return None, f"{parent} can't be read ({error.strerror})"
-    missing = sorted(set(_V2) - available)
-    if missing:
-        return None, f"the controllers {', '.join(missing)} are not there"
-    try:
-        if not enabled.issuperset(_V2):
-            _enable(parent)
-        probe = parent / f"{PREFIX}probe-{os.getpid()}"
-        probe.mkdir()
-        probe.rmdir()
-    except OSError as error:
-        return None, f"{parent} is not delegated to this user ({error.strerror})"
-    return V2Maker(parent), str(parent)
-
-
-def _enable(parent: Path) -> None:
-    """Hand the controllers down to the groups below.
-
-    Only a group without processes of its own may do that, the root excepted. Where systemd marked
-    this one as delegated, its processes are ours to move one step down.
-    """
-    control = parent / "cgroup.subtree_control"
-    wanted = " ".join(f"+{name}" for name in _V2)
-    try:
-        _write(control, wanted)
-    except OSError as error:
-        if error.errno != errno.EBUSY or not _delegated(parent):
-            raise
-        leaf = parent / _SUPERVISOR
-        leaf.mkdir(exist_ok=True)
-        for pid in _pids(parent):
-            with contextlib.suppress(ProcessLookupError):
-                _write(leaf / "cgroup.procs", pid)
-        _write(control, wanted)
-
-
-def _delegated(folder: Path) -> bool:
-    for name in ("user.delegate", "trusted.delegate"):
-        with contextlib.suppress(OSError):
-            if os.getxattr(folder, name) == b"1":
-                return True
-    return False
-
-
-def _try_v1(mounts: Mapping[str, Path], own: Mapping[str, str]) -> tuple[GroupMaker | None, str]:
-    missing = [name for name in _V1 if name not in mounts or name not in own]
-    if missing:
-        return None, f"the controllers {', '.join(missing)} are not there"
-    parents: dict[str, Path] = {}
-    for name in _V1:
-        inside = mounts[name] / own[name].lstrip("/")
-        # In a container the path is the host's and the mount is already its own part of it.
-        parents[name] = inside if inside.is_dir() else mounts[name]
-        probe = parents[name] / f"{PREFIX}probe-{os.getpid()}"
-        try:
-            probe.mkdir(exist_ok=True)
-            probe.rmdir()
-        except OSError as error:
-            return None, f"{parents[name]} can't be written ({error.strerror})"
-    return V1Maker(parents), ", ".join(sorted({str(path) for path in parents.values()}))
-
-
 __all__ = [
     "PREFIX",
-    "Found",
     "Group",
     "GroupMaker",
     "GroupUsage",
     "V1Maker",
     "V2Maker",
-    "find_groups",
-    "look_for_groups",
+    "pids_of",
     "remove_group",
+    "write",
 ]

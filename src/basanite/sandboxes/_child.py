@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from ..errors import SandboxLost
 
+_MAX_SAID = 4096
+
 
 class Child:
     """A process of this machine: a sandbox's supervisor, seen from outside.
@@ -63,6 +65,17 @@ class Child:
         for descriptor in taken:
             os.set_blocking(descriptor, False)
         return taken
+
+    def said(self) -> str:
+        """Give the beginning of what it wrote to stderr, once it has ended; closes its outputs."""
+        out, err = self.take_outputs()
+        try:
+            return os.read(err, _MAX_SAID).decode("utf-8", "replace").strip()
+        except BlockingIOError:
+            return ""
+        finally:
+            os.close(out)
+            os.close(err)
 
     async def wait(self) -> int:
         """Wait for its end and give its exit code."""

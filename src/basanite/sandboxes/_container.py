@@ -11,13 +11,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from ..errors import SandboxLost, SandboxUnavailable
-from ._bubblewrap import some_cores
+from ._amounts import some_cores
 from ._cgroup import remove_group
 from ._child import Child
 from ._gate import Gate
 from ._runtime import Job
 
-_MAX_SAID = 4096
 _END_S = 10.0
 WITH_US = (
     "setpriv",
@@ -116,14 +115,7 @@ def only_descendant(pid: int, depth: int) -> int:
 async def refused(child: Child, engine: str, advice: str) -> SandboxUnavailable:
     """Give the error for a runtime that ended before its container stood at the gate."""
     await child.wait()
-    out, err = child.take_outputs()
-    try:
-        said = os.read(err, _MAX_SAID).decode("utf-8", "replace").strip()
-    except BlockingIOError:
-        said = ""
-    finally:
-        os.close(out)
-        os.close(err)
+    said = child.said()
     return SandboxUnavailable(
         f"{engine} refused: {said or f'exit code {child.exit_code}'}", where=engine, todo=advice
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, get_args
 
 from ..errors import IsolationFloorNotMet
 from ..schema import Model
@@ -32,15 +32,7 @@ class Enforcement(Model):
     """What it does not contain."""
 
 
-Aspect = Literal[
-    "files",
-    "network",
-    "processes_seen",
-    "privileges",
-    "user",
-    "syscalls",
-    "kernel",
-    "devices",
+Limit = Literal[
     "memory",
     "processes",
     "cpus",
@@ -51,29 +43,14 @@ Aspect = Literal[
     "file_size",
     "output",
 ]
+Border = Literal["files", "network", "processes_seen", "privileges", "syscalls", "devices"]
+Aspect = Border | Limit | Literal["user", "kernel"]
+"""`user` says as whom the code runs, `kernel` to which kernel it talks."""
 
-LIMITS: tuple[Aspect, ...] = (
-    "memory",
-    "processes",
-    "cpus",
-    "cpu_time",
-    "wall",
-    "disk",
-    "inodes",
-    "file_size",
-    "output",
-)
-"""Aspects that are amounts. Of the others `user` says as whom the code runs, `kernel` to which
-kernel it talks; the rest are borders, and no backend opens with a weak border."""
-
-BORDERS: tuple[Aspect, ...] = (
-    "files",
-    "network",
-    "processes_seen",
-    "privileges",
-    "syscalls",
-    "devices",
-)
+LIMITS: tuple[Limit, ...] = get_args(Limit)
+"""Aspects that are amounts."""
+BORDERS: tuple[Border, ...] = get_args(Border)
+"""Aspects of which none may be weak: no backend opens with one that is."""
 
 
 def demanded(spec: SandboxSpec) -> tuple[Aspect, ...]:

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from ..errors import BasaniteError, PolicyError, SandboxLost, SandboxUnavailable
-from ._bubblewrap import amounts
+from ..errors import PolicyError, SandboxLost, SandboxUnavailable
+from ._amounts import amounts
 from ._bubblewrap_args import process_limits
 from ._cgroup import Group, GroupMaker
 from ._child import Child
@@ -26,11 +26,10 @@ from ._container import WITH_US, ContainerRun, abandon, hold, only_descendant, r
 from ._enforcement import Aspect, Enforcement, Strength
 from ._engines import said_version
 from ._gate import Gate, held, reaping
-from ._holder import Owner, missing_tools
 from ._oci_config import Bundle, configuration
 from ._report import BackendReport
 from ._rootfs import Bind, binds, write_rootfs
-from ._runtime import Job
+from ._runtime import Job, report_of
 from ._spec import SandboxSpec
 from ._state import drops_user
 from ._tasks import finished
@@ -46,7 +45,7 @@ _FAILED = 128
 """The exit code of runsc when it failed itself."""
 _KILLED = 137
 """That of the process around it when it was killed, perhaps before it had started the code."""
-_TODO = (
+_ADVICE = (
     "On Debian or Ubuntu: apt-get install runsc, or get it from https://gvisor.dev/docs/user_guide"
 )
 
@@ -60,24 +59,11 @@ class Gvisor:
 
     def report(self) -> BackendReport:
         """See `Runtime.report`; the version names the platform."""
-        missing = missing_tools()
-        if missing:
-            return BackendReport(
-                name=self.name, available=False,
-                why=f"programs of util-linux are missing: {', '.join(missing)}",
-                todo="On Debian or Ubuntu: apt-get install util-linux mount",
-            )  # fmt: skip
-        try:
-            version = f"{said_version(_program(), '--version')} ({_platform()})"
-        except BasaniteError as error:
-            return BackendReport(
-                name=self.name, available=False, why=error.what, todo=error.todo or _TODO
-            )
-        return BackendReport(name=self.name, available=True, version=version)
 
-    def owner(self, uid: int | None) -> Owner:
-        """See `Runtime.owner`."""
-        return Owner(os.getuid(), dropped=False) if uid is None else Owner(uid, dropped=True)
+        def looked() -> str:
+            return f"{said_version(_program(), '--version')} ({_platform()})"
+
+        return report_of(self.name, looked, _ADVICE)
 
     def fitted(self, spec: SandboxSpec) -> SandboxSpec:
         """See `Runtime.fitted`.
@@ -124,7 +110,7 @@ class Gvisor:
         )
         try:
             if not await gate.reached(child):
-                raise await refused(child, "gvisor", _TODO)
+                raise await refused(child, "gvisor", _ADVICE)
             pid = only_descendant(child.pid, 1)
             if job.group is not None:
                 _widen(job.group, job.limits.processes)
@@ -251,7 +237,7 @@ def _check(job: Job, child: Child) -> None:
 def _program() -> str:
     program = shutil.which("runsc")
     if program is None:
-        raise SandboxUnavailable("runsc is not installed", todo=_TODO)
+        raise SandboxUnavailable("runsc is not installed", todo=_ADVICE)
     return program
 
 
@@ -274,7 +260,7 @@ def _platform() -> str:
             if done.returncode == 0:
                 return platform
             said = done.stderr.strip().rpartition("\n")[2]
-    raise SandboxUnavailable(f"runsc fails: {said}", where="runsc", todo=_TODO)
+    raise SandboxUnavailable(f"runsc fails: {said}", where="runsc", todo=_ADVICE)
 
 
 def _borders() -> dict[Aspect, Enforcement]:

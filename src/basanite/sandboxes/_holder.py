@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import SandboxLost, SandboxUnavailable
+from ..errors import PolicyError, SandboxLost, SandboxUnavailable
 from ._advice import advice
 from ._collect import summed
 from ._spec import MIB, Limits
@@ -61,6 +61,24 @@ class Owner:
     """As this machine sees it."""
     dropped: bool
     """Whether it is another user than this process's."""
+
+    @classmethod
+    def of(cls, uid: int | None) -> Owner:
+        """Give the throw-away user, or this process's where there is none."""
+        return cls(os.getuid(), dropped=False) if uid is None else cls(uid, dropped=True)
+
+    def check_readable(self, path: Path) -> None:
+        """Refuse what would be there inside and could not be read.
+
+        Raises:
+            PolicyError: code runs as a throw-away user, and this file or folder is not for all.
+        """
+        if self.dropped and not _readable(path):
+            raise PolicyError(
+                f"code runs as user {self.uid}, which may not read it",
+                where=str(path),
+                todo=f"chmod -R o+rX {path}, or a copy for which that is right.",
+            )
 
 
 @dataclass(slots=True)
@@ -239,6 +257,10 @@ def reachable(path: Path) -> bool:
     for parent in path.parents:
         if not parent.stat().st_mode & 0o001:
             return False
+    return _readable(path)
+
+
+def _readable(path: Path) -> bool:
     wanted = 0o005 if path.is_dir() else 0o004
     return path.stat().st_mode & wanted == wanted
 

@@ -21,7 +21,7 @@ _SAVE_S = 300.0
 _BLOCK = 1 << 20
 PARTLY = 77
 """The exit code by which a command says that it gave what it could, and not all."""
-_TODO = "Install kubectl, and check that `kubectl auth can-i create jobs` says yes."
+_ADVICE = "Install kubectl, and check that `kubectl auth can-i create jobs` says yes."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Kubectl:
     def __init__(self, cluster: Cluster) -> None:
         program = shutil.which("kubectl")
         if program is None:
-            raise SandboxUnavailable("kubectl is not installed", where="kubernetes", todo=_TODO)
+            raise SandboxUnavailable("kubectl is not installed", where="kubernetes", todo=_ADVICE)
         context = [] if cluster.context is None else ["--context", cluster.context]
         self._command = [program, "--namespace", cluster.namespace, *context]
 
@@ -76,7 +76,7 @@ class Kubectl:
             said = err.decode("utf-8", "replace").strip()
             raise SandboxUnavailable(
                 f"kubectl fails: {said or process.returncode}", where=f"kubectl {arguments[0]}",
-                todo=_TODO,
+                todo=_ADVICE,
             )  # fmt: skip
         return out
 

@@ -6,17 +6,16 @@ import os
 from collections.abc import Mapping
 
 from ..errors import BasaniteError, PolicyError, SandboxUnavailable
-from ._bubblewrap import amounts
+from ._amounts import amounts
 from ._cgroup import GroupMaker
 from ._container import ContainerRun
 from ._docker import Docker
 from ._enforcement import Aspect, Enforcement, Strength
 from ._engines import Engine
-from ._holder import Owner, missing_tools
 from ._podman import Podman
 from ._report import BackendReport
 from ._runc import Runc
-from ._runtime import Job
+from ._runtime import Job, report_of
 from ._spec import SandboxSpec
 from ._state import drops_user
 
@@ -40,25 +39,12 @@ class Oci:
 
     def report(self) -> BackendReport:
         """See `Runtime.report`; the version names the engine."""
-        missing = missing_tools()
-        if missing:
-            return BackendReport(
-                name=self.name, available=False,
-                why=f"programs of util-linux are missing: {', '.join(missing)}",
-                todo="On Debian or Ubuntu: apt-get install util-linux mount",
-            )  # fmt: skip
-        try:
-            engine = self._engine()
-            version = f"{engine.name} {engine.version()}"
-        except BasaniteError as error:
-            return BackendReport(
-                name=self.name, available=False, why=error.what, todo=error.todo or ""
-            )
-        return BackendReport(name=self.name, available=True, version=version)
 
-    def owner(self, uid: int | None) -> Owner:
-        """See `Runtime.owner`."""
-        return Owner(os.getuid(), dropped=False) if uid is None else Owner(uid, dropped=True)
+        def looked() -> str:
+            engine = self._engine()
+            return f"{engine.name} {engine.version()}"
+
+        return report_of(self.name, looked)
 
     def fitted(self, spec: SandboxSpec) -> SandboxSpec:
         """See `Runtime.fitted`: what a daemon starts has its work folder on disk."""

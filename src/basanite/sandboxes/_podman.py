@@ -114,11 +114,8 @@ class Podman:
         ]
 
     def cleanup(self, name: str) -> tuple[tuple[str, ...], ...]:
-        """Give the commands that kill and remove the container, and its groups."""
-        folders = [str(folder) for folder in group_folders(name)]
-        remove = (_program(), *_GLOBAL, "rm", "--force", "--ignore", "--time", "0", name)
-        find = ("find", *folders, "-depth", "-type", "d", "-exec", "rmdir", "{}", ";")
-        return (remove, find) if folders else (remove,)
+        """Give the command that kills and removes the container; `reap` finds its groups."""
+        return ((_program(), *_GLOBAL, "rm", "--force", "--ignore", "--time", "0", name),)
 
 
 def _options(job: Job, bound: tuple[Bind, ...]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from ..errors import BasaniteError, IsolationFloorNotMet, PolicyError, SandboxUnavailable
-from ._cgroup import Found, find_groups
+from ._cgroup_find import Found, find_groups
 from ._enforcement import check_floor
 from ._report import BackendReport, ProbeReport
 from ._result import ExecResult

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from ..errors import BasaniteError
 from ._cgroup import Group, GroupMaker
 from ._child import Child
 from ._enforcement import Aspect, Enforcement
-from ._holder import Holder, Owner
+from ._holder import Holder, missing_tools
 from ._report import BackendReport
 from ._spec import Limits, SandboxSpec
 
@@ -101,9 +102,6 @@ class Runtime(Protocol):
     ) -> Mapping[Aspect, Enforcement]:
         """Say how each aspect of a specification would be held."""
 
-    def owner(self, uid: int | None) -> Owner:
-        """Say who owns the files, given the throw-away user under root."""
-
     async def start(self, job: Job) -> Running:
         """Set an execution up.
 
@@ -116,4 +114,27 @@ class Runtime(Protocol):
         """Give commands that remove what is left of a job when its supervisor was killed."""
 
 
-__all__ = ["CODE", "INSIDE_UID", "WORK", "Job", "Running", "Runtime"]
+def report_of(name: str, looked: Callable[[], str], advice: str = "") -> BackendReport:
+    """Report on a backend as far as that goes without running anything in it.
+
+    Args:
+        name: of the backend.
+        looked: looks for its programs and gives their version, or raises.
+        advice: what to do where the error itself does not say.
+    """
+    missing = missing_tools()
+    if missing:
+        return BackendReport(
+            name=name,
+            available=False,
+            why=f"programs of util-linux are missing: {', '.join(missing)}",
+            todo="On Debian or Ubuntu: apt-get install util-linux mount",
+        )
+    try:
+        version = looked()
+    except BasaniteError as error:
+        return BackendReport(name=name, available=False, why=error.what, todo=error.todo or advice)
+    return BackendReport(name=name, available=True, version=version)
+
+
+__all__ = ["CODE", "INSIDE_UID", "WORK", "Job", "Running", "Runtime", "report_of"]

@@ -8,21 +8,21 @@ import os
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ..errors import PolicyError, SandboxLost
 from ..schema import digest
 from . import _cgroup, _state
 from ._collect import Collected, collect
+from ._command import arguments_of
 from ._enforcement import Aspect, Enforcement
 from ._execution import Ended, Execution, Sink, file_system_full
-from ._holder import Holder, reachable
+from ._holder import Holder, Owner, reachable
 from ._result import Event, ExecResult, Finished, NetworkRequest, Status
-from ._runtime import CODE, WORK, Job, Runtime
+from ._runtime import WORK, Job, Runtime
 from ._spec import Limits, SandboxSpec
 from ._tasks import finished
-from ._upload import place_file, readable
+from ._upload import place_file, stdin_of
 
 if TYPE_CHECKING:
     from ._proxy import Proxy
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _MAX_SIGNAL = 64
 _SETTLE_S = 1.0
-_ARGUMENT_BYTES = 128 * 1024
-"""What Linux takes as one argument (MAX_ARG_STRLEN)."""
-_ARGUMENTS_BYTES = 1024 * 1024
 
 
 class Sandbox:
@@ -91,14 +88,14 @@ class Sandbox:
         path = self._folder.path
         if _state.drops_user():
             self._slot = _state.UserSlot()
-        owner = self._runtime.owner(None if self._slot is None else self._slot.uid)
+        owner = Owner.of(None if self._slot is None else self._slot.uid)
         work = path / "work"
         work.mkdir(mode=0o700)
         if owner.dropped:
             os.chown(work, owner.uid, owner.uid)
         sources = [mount.source for mount in self.spec.mounts]
-        for source in sources if owner.dropped else ():
-            _check_readable(source, owner.uid)
+        for source in sources:
+            owner.check_readable(source)
         hidden = [s for s in sources if owner.dropped and not reachable(s)]
         self._holder = Holder(owner, work, network=bool(self.spec.network.endpoints))
         await self._holder.open(
@@ -167,7 +164,7 @@ class Sandbox:
             SandboxLost: the sandbox broke; nothing that ran in it counts.
             SandboxUnavailable: the machine refused.
         """
-        arguments = self._arguments(command, code, isolated)
+        arguments = arguments_of(command, code, python=self.spec.python, isolated=isolated)
         limits = self.spec.limits
         if wall_s is not None:
             limits = SandboxSpec.create(limits={**limits.model_dump(), "wall_s": wall_s}).limits
@@ -243,36 +240,6 @@ class Sandbox:
             if not work.cancelled():
                 work.result()  # raises what broke
 
-    def _arguments(
-        self, command: Sequence[str] | None, code: str | None, isolated: bool
-    ) -> tuple[str, ...]:
-        if (command is None) == (code is None):
-            raise PolicyError(
-                "there is nothing to run" if code is None else "both a command and code are given",
-                where="sandbox",
-                todo="Give a command or Python code, one of them.",
-            )
-        if code is not None:
-            return (self.spec.python, *(["-I"] if isolated else []), CODE)
-        if isinstance(command, str):
-            raise PolicyError(
-                "a command is a list of texts, not one text",
-                where="sandbox",
-                todo='Give ["sh", "-c", command] for the shell to read it.',
-            )
-        arguments = tuple(command or ())
-        if not arguments or any(not isinstance(a, str) or "\0" in a for a in arguments):
-            raise PolicyError("a command is a list of texts without NUL bytes", where="sandbox")
-        sizes = [len(argument.encode("utf-8", "surrogatepass")) for argument in arguments]
-        if max(sizes) >= _ARGUMENT_BYTES or sum(sizes) >= _ARGUMENTS_BYTES:
-            raise PolicyError(
-                f"a command's arguments take {sum(sizes)} bytes, the longest {max(sizes)}: "
-                "more than the system passes on",
-                where="sandbox",
-                todo="Give Python source as `code`, upload a file, or give a standard input.",
-            )
-        return arguments
-
     def _job(
         self,
         arguments: tuple[str, ...],
@@ -318,7 +285,7 @@ class Sandbox:
             group=group,
             code=source,
             shared=folders,
-            stdin=None if stdin is None else readable(stdin),
+            stdin=None if stdin is None else stdin_of(stdin),
             requests_before=0 if self._proxy is None else self._proxy.account.ended,
         )
 
@@ -425,24 +392,8 @@ class Sandbox:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()
-
-
-def _check_readable(source: Path, uid: int) -> None:
-    """Refuse a mount that would be there and could not be read: under root code is another user."""
-    wanted = 0o005 if source.is_dir() else 0o004
-    if source.stat().st_mode & wanted != wanted:
-        raise PolicyError(
-            f"code runs as user {uid}, which may not read it",
-            where=str(source),
-            todo=f"chmod -R o+rX {source}, or a copy for which that is right.",
-        )
 
 
 __all__ = ["Sandbox"]

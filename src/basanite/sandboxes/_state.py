@@ -32,8 +32,6 @@ _LEFT = "left.json"
 _START_FIELD = 19
 _HOUR_S = 3600.0
 _GROUPS = Path("/sys/fs/cgroup")
-_DEPTH = 3
-"""How far below its own group an engine puts others."""
 
 
 def state_root() -> Path:
@@ -226,13 +224,9 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 def _groups_of(identity: str) -> Iterator[Path]:
-    """Give what still lies in the hierarchies under a sandbox's name, the innermost first.
-
-    An engine's own command to remove its groups fails while a killed process is still going.
-    """
+    """Give the groups that engines made at the top of the hierarchies under a sandbox's name."""
     for root in (_GROUPS, *_GROUPS.glob("*/")):
-        for group in root.glob(f"{_cgroup.PREFIX}{identity}-*"):
-            yield from sorted(group.glob("**/"), key=lambda one: len(one.parts), reverse=True)
+        yield from root.glob(f"{_cgroup.PREFIX}{identity}-*")
 
 
 def _noted(left: object, name: str) -> list[Any]:
@@ -243,7 +237,7 @@ def _noted(left: object, name: str) -> list[Any]:
 
 def _remove_groups(groups: Iterable[Path]) -> None:
     for group in groups:
-        if not any(part.startswith(_cgroup.PREFIX) for part in group.parts[-_DEPTH:]):
+        if not group.name.startswith(_cgroup.PREFIX):
             continue
         with contextlib.suppress(OSError, SandboxLost):
             _cgroup.remove_group(group)

@@ -9,7 +9,7 @@ import os
 from ._holder import Holder
 
 
-def readable(data: bytes) -> int:
+def stdin_of(data: bytes) -> int:
     """Give a descriptor from which bytes can be read, and to which nothing can be written."""
     descriptor = os.memfd_create("basanite-stdin", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     with os.fdopen(os.dup(descriptor), "wb") as file:
@@ -48,4 +48,4 @@ def place_file(holder: Holder, parts: tuple[str, ...], data: bytes) -> None:
         os.close(folder)
 
 
-__all__ = ["place_file", "readable"]
+__all__ = ["place_file", "stdin_of"]
