@@ -84,7 +84,7 @@ def _spec(profile: Profile) -> SandboxSpec:
     script = Mount(source=SCRIPT, target=PurePosixPath("/scripts/workflow.py"))
     return profile.apply(
         SandboxSpec(
-            command=("python", "/scripts/workflow.py", "/work/out"),
+            command=("python", "/scripts/workflow.py", "out"),
             mounts=(script,),
             limits=Limits(wall_s=300, memory_mb=2048, processes=64),
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import select
@@ -20,8 +19,8 @@ from typer.testing import CliRunner
 
 from basanite.cli._app import app
 from basanite.cli._kernel_input import unfinished
-from basanite.sandboxes import find_profile, probe
 from support.command import Done, basanite
+from support.sandboxing import profile_or_skip, skip_without_bubblewrap
 
 needs_kernel = pytest.mark.usefixtures("kernel")
 SLEEP = "print('go', flush=True)\nimport time\ntime.sleep(30)\n\n"
@@ -41,11 +40,8 @@ PICTURE = "display({'image/png': 'iVBORw0KGgo=', 'text/plain': 'a dot'}, raw=Tru
 
 @pytest.fixture(scope="module")
 def kernel() -> None:
-    if find_profile("base") is None:
-        pytest.skip("the profile base is not built: basanite sandbox profile build base")
-    report = asyncio.run(probe(["bubblewrap"])).backends[0]
-    if not report.available:
-        pytest.skip(f"bubblewrap can't be used here: {report.why}")
+    profile_or_skip("base")
+    skip_without_bubblewrap()
 
 
 def piped(text: str, *arguments: object) -> Done:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import pty
@@ -29,9 +28,9 @@ from basanite.sandboxes import (
     SandboxSpec,
     Status,
     Usage,
-    probe,
 )
 from support.command import basanite, start
+from support.sandboxing import skip_without_bubblewrap
 
 HIT = ("wall", "cpu_time", "memory", "processes", "disk", "inodes")
 """Names that `limits_hit` can hold for a command without endpoints, beside `output`."""
@@ -39,9 +38,7 @@ HIT = ("wall", "cpu_time", "memory", "processes", "disk", "inodes")
 
 @pytest.fixture(scope="module", autouse=True)
 def _needs_bubblewrap() -> None:
-    report = asyncio.run(probe(["bubblewrap"])).backends[0]
-    if not report.available:
-        pytest.skip(f"bubblewrap can't be used here: {report.why}")
+    skip_without_bubblewrap()
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[bytes]:

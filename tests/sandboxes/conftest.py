@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 
 import pytest
 
-from basanite.sandboxes import BackendReport, probe
 from basanite.sandboxes._cgroup_find import Found
 from support.leftovers import leftovers, seen_before
+from support.sandboxing import skip_without_bubblewrap
 
 GROUPLESS = Found(None, "taken away by the test")
 
 
-@lru_cache(maxsize=1)
-def _report() -> BackendReport:
-    return asyncio.run(probe(["bubblewrap"])).backends[0]
-
-
 @pytest.fixture(scope="session")
 def needs_bubblewrap(sandbox_root: Path) -> None:
-    report = _report()
-    if not report.available:
-        pytest.skip(f"bubblewrap can't be used here: {report.why}")
+    skip_without_bubblewrap()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,19 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from basanite.sandboxes import Profile, Strength, find_profile
+from basanite.sandboxes import Strength
+from support.sandboxing import profile_or_skip
 
 PAGE = (Path(__file__).parents[2] / "docs" / "sandboxes.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 CALLS = {"cells": "", "graded": "\"open('answer.txt', 'w').write('42')\""}
 """Functions that the page defines and leaves to its reader, with what they take."""
-
-
-def profile(name: str) -> Profile:
-    found = find_profile(name)
-    if found is None:
-        pytest.skip(f"the profile is not built: basanite sandbox profile build {name}")
-    return found
 
 
 @pytest.mark.usefixtures("needs_bubblewrap")
@@ -32,7 +26,7 @@ async def test_each_example_runs_by_itself(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name in re.findall(r'find_profile\("(\w+)"\)', block):
-        built = profile(name)
+        built = profile_or_skip(name)
         if "cells.h5ad" in block:
             site = next((built.prefix / "lib").glob("python3.*/site-packages"))
             shutil.copy(site / "scanpy" / "datasets" / "10x_pbmc68k_reduced.h5ad", "cells.h5ad")

@@ -23,12 +23,11 @@ from basanite.sandboxes import (
     Mount,
     Profile,
     SandboxSpec,
-    find_profile,
-    probe,
     run_sandboxed,
     summarise_anndata,
     summarise_anndata_sandboxed,
 )
+from support.sandboxing import profile_or_skip
 
 SCRIPTS = Path(str(files("basanite.sandboxes") / "profiles" / "scanpy"))
 
@@ -106,23 +105,9 @@ UNTRUE: dict[str, dict[str, Any]] = {
 }
 
 
-def scanpy_profile() -> Profile:
-    found = find_profile("scanpy")
-    if found is None:
-        pytest.skip("the profile is not built: basanite sandbox profile build scanpy")
-    return found
-
-
 @pytest.fixture(scope="module")
 def profile() -> Profile:
-    return scanpy_profile()
-
-
-@pytest.fixture
-async def sandbox() -> None:
-    report = await probe(["bubblewrap"])
-    if not report.backends[0].available:
-        pytest.skip(f"bubblewrap can't be used here: {report.backends[0].why}")
+    return profile_or_skip("scanpy")
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +196,7 @@ def test_ten_findings_outside(profile: Profile, outside: dict[str, str]) -> None
     check_findings(json.loads(run_outside(profile, outside, SCRIPTS / "findings.py")))
 
 
-@pytest.mark.usefixtures("sandbox")
+@pytest.mark.usefixtures("needs_bubblewrap")
 async def test_ten_findings_inside(profile: Profile, outside: dict[str, str]) -> None:
     result = await run_sandboxed(inside(profile, "/scripts/findings.py"))
     assert result.ok, result.stderr.text[-2000:]
@@ -220,7 +205,7 @@ async def test_ten_findings_inside(profile: Profile, outside: dict[str, str]) ->
     assert found == json.loads(run_outside(profile, outside, SCRIPTS / "findings.py"))
 
 
-@pytest.mark.usefixtures("sandbox")
+@pytest.mark.usefixtures("needs_bubblewrap")
 async def test_the_workflow_inside_is_as_outside(
     profile: Profile,
     outside: dict[str, str],
@@ -247,14 +232,14 @@ async def test_the_workflow_inside_is_as_outside(
         assert result.artifact(figure).size > 5000
 
 
-@pytest.mark.usefixtures("sandbox")
+@pytest.mark.usefixtures("needs_bubblewrap")
 async def test_a_summary_read_in_a_sandbox_is_the_same(profile: Profile) -> None:
     site = next((profile.prefix / "lib").glob("python3.*/site-packages"))
     path = site / "scanpy" / "datasets" / "10x_pbmc68k_reduced.h5ad"
     assert await summarise_anndata_sandboxed(path, profile) == await summarise_anndata(path)
 
 
-@pytest.mark.usefixtures("sandbox")
+@pytest.mark.usefixtures("needs_bubblewrap")
 async def test_python_inside_is_the_profiles(profile: Profile) -> None:
     code = "import numba, os, sys; print(sys.prefix, os.listdir(os.environ['NUMBA_CACHE_DIR'])[:1])"
     spec = profile.apply(SandboxSpec(code=code))

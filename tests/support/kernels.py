@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from basanite.sandboxes import SandboxSpec, Session, open_session
 
-from basanite.sandboxes import SandboxSpec, Session, find_profile, open_session
+from .sandboxing import profile_or_skip
 
 
 def kernel_spec(**fields: object) -> SandboxSpec:
     """Give a specification with the profile `base`; small limits unless told."""
-    profile = find_profile("base")
-    if profile is None:
-        pytest.skip("the profile base is not built: basanite sandbox profile build base")
+    profile = profile_or_skip("base")
     limits = {"wall_s": 60, "memory_mb": 400, "log_mb": 2}
     given = fields.pop("limits", {})
     assert isinstance(given, dict)

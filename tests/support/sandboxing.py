@@ -2,12 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import lru_cache
 
-from basanite.sandboxes import ExecResult, Sandbox, SandboxSpec, open_sandbox
+import pytest
+
+from basanite.sandboxes import (
+    BackendReport,
+    ExecResult,
+    Profile,
+    Sandbox,
+    SandboxSpec,
+    find_profile,
+    open_sandbox,
+    probe,
+)
 
 LIMITS = {"wall_s": 20, "memory_mb": 256, "processes": 64, "disk_mb": 16, "log_mb": 4}
+
+
+@lru_cache(maxsize=1)
+def _bubblewrap() -> BackendReport:
+    return asyncio.run(probe(["bubblewrap"])).backends[0]
+
+
+def skip_without_bubblewrap() -> None:
+    """Skip where bubblewrap can't be used, and say why; for fixtures that are no coroutines."""
+    report = _bubblewrap()
+    if not report.available:
+        pytest.skip(f"bubblewrap can't be used here: {report.why}")
+
+
+def profile_or_skip(name: str) -> Profile:
+    """Give a profile, or skip where it is not built."""
+    found = find_profile(name)
+    if found is None:
+        pytest.skip(f"the profile {name} is not built: basanite sandbox profile build {name}")
+    return found
 
 
 def small(**fields: object) -> SandboxSpec:
@@ -30,4 +63,11 @@ async def ran(code: str, **fields: object) -> ExecResult:
         return await sandbox.execute(code=code)
 
 
-__all__ = ["LIMITS", "opened", "ran", "small"]
+__all__ = [
+    "LIMITS",
+    "opened",
+    "profile_or_skip",
+    "ran",
+    "skip_without_bubblewrap",
+    "small",
+]
