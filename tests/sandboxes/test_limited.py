@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from basanite.sandboxes import (
     run_limited_async,
     value_of,
 )
+from basanite.sandboxes._processes import children_of
 from support import hostile_reads as reads
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
@@ -191,8 +193,5 @@ class _Callable:
         return 1
 
 
-def _children() -> set[str]:
-    found: set[str] = set()
-    for task in Path("/proc/self/task").iterdir():
-        found |= set((task / "children").read_text().split())
-    return found
+def _children() -> set[int]:
+    return set(children_of(os.getpid()))

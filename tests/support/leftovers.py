@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from basanite.sandboxes._processes import children_of
+
 _WAIT_S = 5.0
 _GROUPS = Path("/sys/fs/cgroup")
 
@@ -103,11 +105,10 @@ def _groups() -> list[Path]:
 
 
 def _zombies() -> Iterator[int]:
-    for task in Path("/proc/self/task").iterdir():
-        for child in _text(task / "children").split():
-            state = _text(Path("/proc", child, "stat")).rpartition(")")[2].split()
-            if state and state[0] == "Z":
-                yield int(child)
+    for child in children_of(os.getpid()):
+        state = _text(Path("/proc", str(child), "stat")).rpartition(")")[2].split()
+        if state and state[0] == "Z":
+            yield child
 
 
 def _text(path: Path) -> str:

@@ -15,6 +15,7 @@ from ._amounts import some_cores
 from ._cgroup import remove_group
 from ._child import Child
 from ._gate import Gate
+from ._processes import children_of
 from ._runtime import Job
 
 _END_S = 10.0
@@ -87,15 +88,6 @@ def hold(job: Job, init_pid: int) -> None:
         job.group.add(init_pid)
     elif job.limits.cpus is not None:
         os.sched_setaffinity(init_pid, some_cores(job.limits.cpus))
-
-
-def children_of(pid: int) -> list[int]:
-    """Give the processes that a process, any of its threads, has started and not waited for."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            found += map(int, (thread / "children").read_text("ascii").split())
-    return found
 
 
 def only_descendant(pid: int, depth: int) -> int:
@@ -171,7 +163,6 @@ __all__ = [
     "WITH_US",
     "ContainerRun",
     "abandon",
-    "children_of",
     "group_folders",
     "hold",
     "only_descendant",

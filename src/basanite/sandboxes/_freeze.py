@@ -15,6 +15,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ._processes import tree_of
+
 _WALK_S = 0.005
 _STOPPED = frozenset("TtZX")
 
@@ -67,24 +69,11 @@ def _stopped(root: int, groups: Sequence[Path]) -> dict[str, str] | None:
 
 
 def _pids(root: int, groups: Sequence[Path]) -> set[int]:
-    found: set[int] = set()
-    queue = [root]
-    while queue:
-        for child in _children(queue.pop()):
-            if child not in found:
-                found.add(child)
-                queue.append(child)
+    found = set(tree_of(root))
     for group in groups:
         with contextlib.suppress(OSError):
             found |= {int(pid) for pid in (group / "cgroup.procs").read_text("ascii").split()}
     return found - {root, 0}
-
-
-def _children(pid: int) -> Iterator[int]:
-    with contextlib.suppress(OSError):
-        for thread in Path("/proc", str(pid), "task").iterdir():
-            with contextlib.suppress(OSError):
-                yield from map(int, (thread / "children").read_text("ascii").split())
 
 
 __all__ = ["NotFrozen", "frozen"]

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ._processes import tree_of
+
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
 POLL_S = 0.02
@@ -40,7 +42,7 @@ class Tree:
 
     def look(self) -> TreeUsage:
         """Walk the tree once."""
-        pids = self._pids()
+        pids = tree_of(self._root)
         memory = self._memory(pids) if self._memory_of is None else self._memory_of(pids)
         for pid in pids:
             self._cpu[pid] = max(self._cpu.get(pid, 0.0), _cpu_s(pid))
@@ -58,19 +60,6 @@ class Tree:
             # Pages that children share with their parent count once for each: look closer.
             memory = sum(_proportional(pid, resident[pid]) for pid in pids)
         return memory
-
-    def _pids(self) -> list[int]:
-        found, queue = [], [self._root]
-        while queue:
-            pid = queue.pop()
-            found.append(pid)
-            try:
-                threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 (polled: plain names are fast)
-            except OSError:
-                continue
-            for thread in threads:
-                queue.extend(map(int, _read(f"/proc/{pid}/task/{thread}/children").split()))
-        return found
 
 
 def _read(path: str) -> str:
