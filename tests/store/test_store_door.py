@@ -28,6 +28,8 @@ _NAMES = [
     "is_run_file",
     "read_answers",
     "read_rows",
+    "unique_names",
+    "write_atomically",
 ]
 
 

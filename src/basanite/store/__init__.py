@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._cache import ReplyCache, default_cache_path
     from ._exports import export_jsonl
+    from ._files import write_atomically
     from ._folder import RunFolder, answer_record, is_run_file
     from ._huggingface import export_huggingface
     from ._inputs import InputFile, read_answers
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ._record import Record
     from ._row_files import read_rows
     from ._rows import RawRow
+    from ._unique import unique_names
 
 _HOMES = {
     "Columns": "_readers",
@@ -49,6 +51,8 @@ _HOMES = {
     "is_run_file": "_folder",
     "read_answers": "_inputs",
     "read_rows": "_row_files",
+    "unique_names": "_unique",
+    "write_atomically": "_files",
 }
 
 
@@ -84,4 +88,6 @@ __all__ = [
     "is_run_file",
     "read_answers",
     "read_rows",
+    "unique_names",
+    "write_atomically",
 ]

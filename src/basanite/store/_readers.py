@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ class Columns:
     """A CSV or Parquet file without one of these is refused as a whole."""
     known: frozenset[str]
     """All columns that are read, the required ones included."""
+    closed: bool = False
+    """Whether a column that is not known is refused; else it is not looked at."""
 
 
 ANSWER_COLUMNS = Columns(REQUIRED, COLUMNS)
@@ -235,11 +238,23 @@ def _check_header(names: Sequence[str], path: Path, wanted: Columns) -> None:
     if missing:
         what = f"has no column {', '.join(missing)} (it has: {', '.join(names)[:200]})"
         raise InputError(what, where=str(path), todo=_todo(wanted))
+    if wanted.closed and (problem := unknown_column(names, wanted)) is not None:
+        raise InputError(problem, where=str(path), todo=_todo(wanted))
     doubled = sorted({name for name in names if names.count(name) > 1 and name in wanted.known})
     if doubled:
         raise InputError(
             f"has two columns named {doubled[0]}", where=str(path), todo="Rename one of them."
         )
+
+
+def unknown_column(names: Iterable[str], wanted: Columns) -> str | None:
+    """Say which of some columns is the first that is not known; None where all are."""
+    strange = next((name for name in names if name not in wanted.known), None)
+    if strange is None:
+        return None
+    near = get_close_matches(strange, sorted(wanted.known), 1)
+    meant = f"; {near[0]} may be meant" if near else ""
+    return f"has the unknown column {strange[:40]!a}{meant}"
 
 
 def _todo(wanted: Columns) -> str:

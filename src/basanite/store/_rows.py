@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from ..schema import FACT_PARTS, Answer, Context, InvalidRow
 from ._record import is_storable
+from ._unique import unique_names
 
 COLUMNS = frozenset(
     {
@@ -94,13 +95,14 @@ def parse_row(raw: RawRow) -> Answer | InvalidRow:
 
 
 def load_json(text: str) -> object:
-    """Read JSON strictly: NaN and infinities are refused, and so is nesting without end.
+    """Read JSON strictly: NaN, infinities, nesting without end and names that stand twice in
+    one object are refused.
 
     Raises:
         ValueError: with a readable message.
     """
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=unique_names)
     except json.JSONDecodeError as error:
         raise ValueError(f"{error.msg} at character {error.pos + 1}") from None
     except RecursionError:
