@@ -83,7 +83,7 @@ def clustered_mean(
     return Estimate(mean, mean - half, mean + half, n, n_clusters, error=error)
 
 
-def t_quantile(degrees: int, probability: float) -> float:
+def t_quantile(degrees: float, probability: float) -> float:
     """Give the quantile of Student's t distribution."""
     # scipy.special loads in a fifth of the time that scipy.stats takes.
     from scipy.special import stdtrit
