@@ -151,7 +151,7 @@ def test_plots_are_files_that_stand_alone(tmp_path: Path) -> None:
 
 
 def test_page_and_file_know_the_same_roles() -> None:
-    style = asset("report_plots.css")
+    style = asset("report_plots.css") + asset("report_board.css")
     for role in PRINT:
         assert re.search(rf"\.drawing \.{role}\b", style), role
     halo = next(line for line in style.splitlines() if "paint-order" in line)

@@ -67,7 +67,7 @@ def compare_runs(runs: Sequence[ReadRun]) -> Comparisons:
     a rating says nothing.
     """
     found = [_pair(first, second) for first, second in combinations(runs, 2)]
-    return _corrected(found)
+    return corrected(found)
 
 
 def _pair(first: ReadRun, second: ReadRun) -> Comparison | NotCompared:
@@ -152,10 +152,11 @@ def compare_agents(run: ReadRun) -> Comparisons | None:
         )
         same = len(seen[first] & seen[second])
         found.append(Comparison(first, second, run.summary.primary, difference, same))
-    return _corrected(found)
+    return corrected(found)
 
 
-def _corrected(found: Iterable[Comparison | NotCompared]) -> Comparisons:
+def corrected(found: Iterable[Comparison | NotCompared]) -> Comparisons:
+    """Adjust the p-values of all pairs together, by Holm's procedure."""
     pairs = list(found)
     made = [pair for pair in pairs if isinstance(pair, Comparison)]
     tested = [pair for pair in made if pair.difference.p_value is not None]

@@ -35,11 +35,19 @@ PRINT: dict[str, dict[str, str]] = {
     "beyond": {"fill": _BLUE},
     "dot": {"fill": _BLUE},
     "hollow": {"fill": "#ffffff", "stroke": _SOFT, "stroke-width": "1.5"},
+    "point": {"fill": _BLUE, "fill-opacity": "0.6"},
+    "span": {"stroke": _BLUE, "stroke-width": "1.5", "stroke-opacity": "0.5", "fill": "none"},
+    # Steps of a heat map: white mixed with blue, light enough for black numbers.
+    **{
+        f"heat-{step}": {"fill": _BLUE, "fill-opacity": f"{0.05 * step + 0.02:.2f}"}
+        for step in range(10)
+    },
     "title": {"fill": _INK, "font-size": "12", "font-weight": "bold"},
     "label": {"fill": _INK, "font-size": "11"},
     "soft": {"fill": _SOFT, "font-size": "11"},
     "small": {"fill": _SOFT, "font-size": "10"},
     "count": {"fill": _SOFT, "font-size": "10"},
+    "cell": {"fill": _INK, "font-size": "10"},
 }
 """What each role looks like on white paper; the page's style sheet has the same roles."""
 
@@ -138,6 +146,15 @@ def fitted(text: str, width: float, size: float = 11.0) -> str:
     """Cut a text to a width in pixels; letters of the usual fonts are half as wide as high."""
     most = max(1, int(width / (0.52 * size)))
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def fitted_ends(text: str, width: float, size: float = 11.0) -> str:
+    """Cut a text in its middle: names that are made by a rule often differ at their end."""
+    most = max(3, int(width / (0.52 * size)))
+    if len(text) <= most:
+        return text
+    end = most // 2
+    return f"{text[: most - end - 1].rstrip()}…{text[-end:].lstrip()}"
 
 
 def numbers(values: Iterable[float]) -> list[str]:

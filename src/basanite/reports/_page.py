@@ -20,7 +20,7 @@ from ._section import Section
 from ._sections import SectionMaker, default_sections
 from ._view import RunView
 
-STYLES = ("report.css", "report_plots.css", "report_items.css")
+STYLES = ("report.css", "report_plots.css", "report_items.css", "report_board.css")
 SCRIPTS = (
     "report_base.js",
     "report_tables.js",
@@ -64,7 +64,33 @@ def write_report(
         raise InputError("a report needs at least one run", todo="Name a run's folder.")
     runs = _read(views)
     chosen = default_sections().values() if sections is None else sections
-    _write_whole(out, _page(runs, _sections(runs, chosen, extra), title))
+    sections_ = _sections(runs, chosen, extra)
+    has_items = any(section.id == "items" for section in sections_)
+    write_page(sections_, out, title, ItemBook(runs).blocks() if has_items else ())
+
+
+def write_page(
+    sections: Sequence[Section], out: Path, title: str, blocks: Iterable[Markup] = ()
+) -> None:
+    """Write sections as one HTML page, whole or not at all.
+
+    Args:
+        sections: in their order.
+        out: the file to write; an existing one is replaced.
+        title: the page's heading.
+        blocks: data that the page's script reads.
+
+    Raises:
+        InputError: two sections share an id.
+        OSError: the file can't be written.
+    """
+    ids = [section.id for section in sections]
+    for name in ids:
+        if ids.count(name) > 1:
+            raise InputError(
+                f"two sections have the id {name!r}", todo="Give each section an id of its own."
+            )
+    _write_whole(out, _page(sections, title, blocks))
 
 
 def _read(views: Sequence[RunView | ReadRun]) -> list[ReadRun]:
@@ -84,18 +110,11 @@ def _sections(
     if sections and sections[-1].id == "manifest":
         end -= 1
     sections[end:end] = extra
-    ids = [section.id for section in sections]
-    for name in ids:
-        if ids.count(name) > 1:
-            raise InputError(
-                f"two sections have the id {name!r}", todo="Give each section an id of its own."
-            )
     return sections
 
 
-def _page(runs: Sequence[ReadRun], sections: Sequence[Section], title: str) -> Iterator[str]:
+def _page(sections: Sequence[Section], title: str, blocks: Iterable[Markup]) -> Iterator[str]:
     style, script = _style(), _script()
-    has_items = any(section.id == "items" for section in sections)
     return (
         environment()
         .get_template("page.html.j2")
@@ -107,7 +126,7 @@ def _page(runs: Sequence[ReadRun], sections: Sequence[Section], title: str) -> I
             style=Markup(style),
             script=Markup(script),
             sections=[(section, section_body(section)) for section in sections],
-            blocks=ItemBook(runs).blocks() if has_items else (),
+            blocks=blocks,
         )
     )
 

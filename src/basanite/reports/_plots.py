@@ -33,13 +33,23 @@ def write_plots(runs: Sequence[ReadRun], folder: Path) -> list[Path]:
         InputError: the folder is a file.
         OSError: a file can't be written.
     """
+    return write_figures(report_plots(runs), folder)
+
+
+def write_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
+    """Write figures as SVG files into a folder, which is made where it does not exist.
+
+    Raises:
+        InputError: the folder is a file.
+        OSError: a file can't be written.
+    """
     if folder.exists() and not folder.is_dir():
         raise InputError(
             "plots need a folder, and this is a file", where=str(folder), todo="Name a folder."
         )
     folder.mkdir(exist_ok=True)
     made: list[Path] = []
-    for figure in report_plots(runs):
+    for figure in figures:
         path = _free(folder, figure, made)
         path.write_text(figure.file_text(), encoding="utf-8", newline="\n")
         made.append(path)

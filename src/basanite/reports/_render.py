@@ -47,11 +47,11 @@ def num(value: float | None, digits: int = 3) -> str:
     return "n/a" if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
-def interval(estimate: Estimate | Coefficient) -> str:
+def interval(estimate: Estimate | Coefficient, digits: int = 3) -> str:
     """Write an interval as `[low, high]`, or why there is none."""
     if estimate.low is None or estimate.high is None:
         return f"no interval: {estimate.reason}" if estimate.reason else "no interval"
-    return f"[{num(estimate.low)}, {num(estimate.high)}]"
+    return f"[{num(estimate.low, digits)}, {num(estimate.high, digits)}]"
 
 
 def count(value: float | None) -> str:
