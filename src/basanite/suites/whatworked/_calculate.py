@@ -1,0 +1,48 @@
+"""The calculator of an episode, run in a process of its own with limits."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+_CALCULATOR = Path(__file__).with_name("_calculator.py")
+_MOST_OUTPUT = 100_000
+
+
+def run_calculator(request: str, seconds: int) -> tuple[dict[str, object], float]:
+    """Answer one calculation.
+
+    Args:
+        request: JSON with `code` and `measured`.
+        seconds: limit on CPU time.
+
+    Returns:
+        `value` or `error`, and the CPU seconds that it took.
+    """
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begun = time.monotonic()
+    try:
+        done = subprocess.run(
+            # The calculator limits itself before it reads what it is asked.
+            [sys.executable, "-I", "-S", str(_CALCULATOR), str(seconds)],
+            input=request,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=10 * seconds + 10,
+            env={},
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": "took too long"}, time.monotonic() - begun
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    if done.returncode != 0 or not done.stdout:
+        return {"error": f"was ended by its limits of {seconds} s of CPU and of memory"}, cpu_s
+    if len(done.stdout) > _MOST_OUTPUT:
+        return {"error": f"its result is longer than {_MOST_OUTPUT} characters"}, cpu_s
+    answer: dict[str, object] = json.loads(done.stdout)
+    return answer, cpu_s
