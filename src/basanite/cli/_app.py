@@ -8,7 +8,17 @@ import os
 import typer
 
 from .. import __version__
-from . import _choice_metrics, _critic_study, _data, _demo, _doctor, _embedded, _judge, _sandbox
+from . import (
+    _choice_metrics,
+    _critic_study,
+    _data,
+    _demo,
+    _doctor,
+    _embedded,
+    _judge,
+    _sandbox,
+    _suite,
+)
 from ._console import stdout
 
 app = typer.Typer(
@@ -25,6 +35,7 @@ _choice_metrics.register(_data.metrics_app)
 _critic_study.register(app)
 _embedded.register(app)
 _sandbox.register(app)
+_suite.register(app)
 _doctor.register(app)
 _demo.register(app)
 

@@ -72,7 +72,7 @@ def _critic_study(
     if not by_baseline and (low is not None or high is not None):
         raise InputError("--low and --high are of groups", todo="Add --group-by-baseline.")
     options = StudyOptions(PairedTest(level=level), threshold)
-    rows, notes = _rows(results)
+    rows, notes = study_rows(results)
     cuts = None
     if by_baseline:
         cuts = GroupCuts.of_scale((row.score for row in rows if row.score is not None), low, high)
@@ -81,10 +81,10 @@ def _critic_study(
     if as_json:
         print_json(study.to_json())
     else:
-        _print_study(study)
+        print_study(study)
 
 
-def _rows(results: Sequence[str]) -> tuple[list[StudyRow], tuple[str, ...]]:
+def study_rows(results: Sequence[str]) -> tuple[list[StudyRow], tuple[str, ...]]:
     """Read all files and runs, and say what the runs' judges differ in."""
     from ..store import RunFolder
     from ..suites import ARMS, BASELINE, check_runs, read_study, rows_of_run
@@ -113,7 +113,8 @@ def _rows(results: Sequence[str]) -> tuple[list[StudyRow], tuple[str, ...]]:
         return rows, check_runs(runs)
 
 
-def _print_study(study: CriticStudy) -> None:
+def print_study(study: CriticStudy) -> None:
+    """Print arms, differences and groups."""
     stdout.print(_arms(study))
     percent = f"{100 * study.level:g} %"
     _print_contrasts("Differences on the same tasks", study.contrasts, percent)

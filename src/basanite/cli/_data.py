@@ -69,8 +69,11 @@ def read_json(file: Path) -> object:
     """Read a JSON file.
 
     Raises:
-        InputError: it is missing, a folder, empty, not UTF-8 or not JSON; the text says which.
+        InputError: it is missing, a folder, empty, not UTF-8 or not JSON, or a name stands
+            twice in one of its objects; the text says which.
     """
+    from ..store import unique_names
+
     if file.is_dir():
         raise InputError("this is a folder, not a file", where=str(file), todo="Name a JSON file.")
     try:
@@ -80,7 +83,11 @@ def read_json(file: Path) -> object:
     if not data.strip():
         raise InputError("the file is empty", where=str(file))
     try:
-        value: object = json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant)
+        value: object = json.loads(
+            data.decode("utf-8-sig"),
+            parse_constant=_refuse_constant,
+            object_pairs_hook=unique_names,
+        )
     except UnicodeDecodeError as error:
         raise InputError(
             f"byte {error.start} is not UTF-8", where=str(file), todo="Convert the file to UTF-8."
@@ -92,7 +99,7 @@ def read_json(file: Path) -> object:
         ) from None
     except RecursionError:
         raise InputError("the JSON is nested too deeply", where=str(file)) from None
-    except ValueError as error:  # NaN and the like, or a number of thousands of digits
+    except ValueError as error:  # NaN, a name that stands twice, thousands of digits
         raise InputError(f"not JSON that can be read: {error}", where=str(file)) from None
     return value
 
@@ -123,9 +130,9 @@ def _report(
     from ..reports import compare_runs, read_runs, write_plots, write_report
     from ..store import RunFolder
 
-    check_output_file(out, what="the report", replaces=_is_report, force=force)
+    check_output_file(out, what="the report", replaces=is_report, force=force)
     if plots is not None:
-        _check_plots(plots, force=force)
+        check_plots_folder(plots, force=force)
     with ExitStack() as stack:
         read = read_runs([stack.enter_context(RunFolder.open(run)) for run in runs])
         write_report(read, out)
@@ -143,7 +150,7 @@ def _report(
             )
 
 
-def _check_plots(folder: Path, *, force: bool) -> None:
+def check_plots_folder(folder: Path, *, force: bool) -> None:
     """Refuse a folder that can't take plots, or in which one would cost another's drawing."""
     from ..reports import is_plot
 
@@ -162,7 +169,7 @@ def _check_plots(folder: Path, *, force: bool) -> None:
         )
 
 
-def _is_report(file: Path) -> bool:
+def is_report(file: Path) -> bool:
     """Whether a file is an earlier report."""
     with file.open("rb") as opened:
         return b'<meta name="generator" content="basanite ' in opened.read(4096)

@@ -24,7 +24,8 @@ class ArmSummary:
 
     arm: str
     mean: Estimate
-    """Over the items with a score, trials averaged first; its interval is clustered by task."""
+    """Over the items with a score, trials averaged first; its interval is clustered by task, or
+    by the clusters of `StudyOptions`."""
     n_rows: int
     unscored: Mapping[str, int]
     """Reason to the number of rows without a score."""
@@ -111,8 +112,8 @@ def _summaries(
     for arm in (*ARMS, BASELINE):
         if arm in arms:
             cells = arms[arm]
-            tasks = [item.task for item in cells.means]
-            mean = clustered_mean(list(cells.means.values()), tasks, options.test.level)
+            clusters = [options.cluster(item.task) for item in cells.means]
+            mean = clustered_mean(list(cells.means.values()), clusters, options.test.level)
             unscored = dict(sorted(cells.unscored.items()))
             yield arm, ArmSummary(arm, mean, cells.n_rows, unscored, cells.missing(items))
 

@@ -36,10 +36,17 @@ class StudyOptions:
     threshold: float = 0.0
     """An item counts as better or worse if its difference exceeds this, in the scores' unit. It
     changes these counts only, not the mean difference."""
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    """Task to what it shares with others, such as the paper that their data are from: intervals
+    and tests take all tasks of a cluster together. A task that is not in it is its own cluster."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold < math.inf:
             raise InputError(f"the threshold is {self.threshold}", todo="Give 0 or more.")
+
+    def cluster(self, task: str) -> tuple[bool, str]:
+        """Name a task's cluster; one that has the name of another task is not that task."""
+        return task in self.clusters, self.clusters.get(task, task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +118,9 @@ def _contrast(
     kept = set(paired)
     return Contrast(
         *pair,
-        difference=paired_difference(x, y, [item.task for item in paired], options.test),
+        difference=paired_difference(
+            x, y, [options.cluster(item.task) for item in paired], options.test
+        ),
         better=better,
         equal=len(paired) - better - worse,
         worse=worse,

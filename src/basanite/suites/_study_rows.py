@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
 
@@ -52,6 +52,8 @@ class StudyRow:
     trial: str | None = None
     """Names this one of several trials of the same arm on the same task."""
     unscored_reason: str | None = None
+    where: str | None = field(default=None, compare=False)
+    """File and row that it came from, for messages; None where it is from no file."""
 
     def __post_init__(self) -> None:
         if not self.task.strip():
@@ -130,7 +132,7 @@ def read_study(path: str | Path) -> list[StudyRow]:
         if first.setdefault(row.key, raw.number) != raw.number:
             same = f"is the same agent, task, arm and trial as row {first[row.key]}"
             problems.append(f"row {raw.number}: {same}")
-        rows.append(row)
+        rows.append(replace(row, where=f"{path}, row {raw.number}"))
     if problems:
         more = len(problems) - _TOLD
         raise InputError(
@@ -159,6 +161,7 @@ def rows_of_run(folder: RunFolder, arm: str) -> list[StudyRow]:
     rows = []
     for judgment in folder.judgments():
         score = judgment.scores[judgment.primary]
+        where = f"{folder.path}, {judgment.subject_id}"
         try:
             row = StudyRow(
                 task=judgment.task or judgment.subject_id,
@@ -167,9 +170,9 @@ def rows_of_run(folder: RunFolder, arm: str) -> list[StudyRow]:
                 agent=judgment.agent,
                 trial=judgment.subject_id,
                 unscored_reason=score.unscored_reason,
+                where=where,
             )
         except InputError as error:
-            where = f"{folder.path}, {judgment.subject_id}"
             raise InputError(error.what, where=where, todo=error.todo) from None
         rows.append(row)
     return rows
