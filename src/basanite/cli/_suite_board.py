@@ -166,7 +166,7 @@ def report_boards(
 def print_board(numbers: BoardNumbers) -> None:
     """Print a board's agents, best first, and what is not in their means."""
     board = numbers.board
-    table = _table(f"{board.title}: {board.measure}")
+    table = titled_table(f"{board.title}: {board.measure}")
     table.add_column("agent", overflow="fold")
     for head in ("mean", f"{100 * numbers.level:g} % interval", "SD tasks", "SD runs"):
         table.add_column(head, justify="right", no_wrap=True)
@@ -206,7 +206,7 @@ def print_comparisons(found: Comparisons, level: float, *, clustered: bool = Fal
         level: of the intervals.
         clustered: whether the board's tasks have clusters of their own.
     """
-    table = _table("Differences on the tasks that both have, first minus second")
+    table = titled_table("Differences on the tasks that both have, first minus second")
     table.add_column("first − second", overflow="fold")
     for head in ("diff.", f"{100 * level:g} % interval", "p", "detects", "tasks"):
         table.add_column(head, justify="right", no_wrap=True)
@@ -239,7 +239,8 @@ def print_comparisons(found: Comparisons, level: float, *, clustered: bool = Fal
     )
 
 
-def _table(title: str) -> Table:
+def titled_table(title: str) -> Table:
+    """Give an empty table of the look that all boards have."""
     # Names come from files: Text keeps their square brackets what they are.
     return Table(
         title=Text(title), title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=_PADDING

@@ -11,6 +11,7 @@ import typer
 from ..errors import InputError, SetupError
 from . import _options as opt
 from ._console import print_json, reported, stderr, stdout
+from ._suite_whatworked_tasks import NAME
 
 if TYPE_CHECKING:
     from ..suites.whatworked import Reference
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="One agent on one workflow, with a budget of measurements.", no_args_is_help=True
 )
-_NAME = "whatworked"
 
 
 class ViewChoice(StrEnum):
@@ -153,7 +153,7 @@ def _tools() -> None:
     """Print the tools as OpenAI-compatible servers take them."""
     from ..suites.whatworked import TOOLS
 
-    print_json({"schema": f"basanite.suite.{_NAME}.tools/1", "tools": list(TOOLS)})
+    print_json({"schema": f"basanite.suite.{NAME}.tools/1", "tools": list(TOOLS)})
 
 
 def _client() -> None:
@@ -178,7 +178,7 @@ def _score(
     estimators = [estimator_named(name) for name in ("gp", "ard")]
     found = score_submission(episode_submission(state, _reference(task), agent=agent), estimators)
     if as_json:
-        print_json({"schema": f"basanite.suite.{_NAME}.episode/1"} | found.to_json())
+        print_json({"schema": f"basanite.suite.{NAME}.episode/1"} | found.to_json())
         return
     delivered = found.delivered
     shown = "none handed in" if delivered is None else f"{delivered.recovery:.3f}"

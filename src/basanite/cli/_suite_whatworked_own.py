@@ -14,12 +14,11 @@ from ..errors import InputError
 from . import _options as opt
 from ._console import check_output_file, print_json, reported, stderr, stdout
 from ._data import Force, check_plots_folder
-from ._suite_board import Plots
+from ._suite_board import Plots, titled_table
+from ._suite_whatworked_tasks import NAME
 
 if TYPE_CHECKING:
     from ..suites.whatworked import CellFailure, CellRun, Enumeration, Workflow
-
-_NAME = "whatworked"
 
 
 def register(app: typer.Typer) -> None:
@@ -60,7 +59,7 @@ def _enumerate(
     A run that is killed goes on where it was. Runs without a score are named, and no reference
     is written then.
     """
-    from ..suites.whatworked import EnumerateOptions, enumerate_workflow
+    from ..suites.whatworked import CellFailure, EnumerateOptions, enumerate_workflow
 
     check_output_file(out, what="the reference", force=force)
     if page is not None:
@@ -69,14 +68,10 @@ def _enumerate(
         check_plots_folder(plots, force=force)
     found = _workflow(workflow)
     total = found.space.n_cells * len(found.seeds)
-    done = 0
 
     def told(one: CellRun | CellFailure) -> None:
-        nonlocal done
-        done += 1
-        reason = getattr(one, "reason", None)
-        said = f"{one.score:g}" if reason is None else f"no score ({reason})"  # type: ignore[union-attr]
         if not quiet:
+            said = f"no score ({one.reason})" if isinstance(one, CellFailure) else f"{one.score:g}"
             stderr.print(f"{one.mask} seed {one.seed}: {said}", markup=False)
 
     options = EnumerateOptions(cache, workers, backend, told)
@@ -89,7 +84,8 @@ def _enumerate(
     if as_json:
         _print(runs)
     else:
-        stdout.print(f"rules: {', '.join(map(str, runs.reference().rules)) or 'none'}")
+        rules = ", ".join(map(str, runs.reference().rules)) or "none"
+        stdout.print(f"rules: {rules}", markup=False)
 
 
 def _write_page(runs: Enumeration, page: Path | None, plots: Path | None) -> None:
@@ -107,7 +103,7 @@ def _print(runs: Enumeration) -> None:
     reference = runs.reference()
     print_json(
         {
-            "schema": f"basanite.suite.{_NAME}.enumerate/1",
+            "schema": f"basanite.suite.{NAME}.enumerate/1",
             "name": reference.name,
             "sha256": reference.sha256,
             "n_runs": len(runs.runs),
@@ -160,11 +156,9 @@ def _workflows(
     if out is not None:
         _copy(out, [str(row["name"]) for row in rows], force)
     if as_json:
-        print_json({"schema": f"basanite.suite.{_NAME}.workflows/1", "workflows": rows})
+        print_json({"schema": f"basanite.suite.{NAME}.workflows/1", "workflows": rows})
         return
-    from ._suite_whatworked import titled
-
-    shown = titled("Workflows")
+    shown = titled_table("Workflows")
     for head in ("name", "family", "factors", "cells", "description"):
         shown.add_column(head, justify="right" if head == "cells" else "left")
     for row in rows:
@@ -179,15 +173,15 @@ def _copy(out: Path, names: list[str], force: bool) -> None:
 
     (out / "references").mkdir(parents=True, exist_ok=True)
     folder = files("basanite.suites.whatworked").joinpath("workflows")
+    places: dict[str, Path] = {}
     for name in names:
-        places = {
-            f"{name}.toml": out / f"{name}.toml",
-            f"{name}.py": out / f"{name}.py",
-            f"{name}.json": out / "references" / f"{name}.json",
-        }
-        for source, target in places.items():
-            check_output_file(target, what="the workflow", force=force)
-            target.write_bytes(folder.joinpath(source).read_bytes())
+        places[f"{name}.toml"] = out / f"{name}.toml"
+        places[f"{name}.py"] = out / f"{name}.py"
+        places[f"{name}.json"] = out / "references" / f"{name}.json"
+    for target in places.values():  # all of them before the first is written
+        check_output_file(target, what="the workflow", force=force)
+    for source, target in places.items():
+        target.write_bytes(folder.joinpath(source).read_bytes())
     stderr.print(f"copied {len(names)} workflows into {out}", markup=False)
 
 

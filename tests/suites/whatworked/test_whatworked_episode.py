@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from basanite.errors import InputError
+from basanite.errors import InputError, StorageError
 from basanite.suites.whatworked import (
     TOOLS,
     EpisodeClient,
@@ -28,6 +28,8 @@ from basanite.suites.whatworked import (
     host_process,
     score_submission,
 )
+from basanite.suites.whatworked._client import main as client_main
+from basanite.suites.whatworked._episode_state import EpisodeState, StateFile
 from basanite.suites.whatworked._serve import answer_line
 from support.command import basanite
 from support.whatworked import SECRET, host, reference_file, workflow
@@ -147,6 +149,56 @@ def test_a_table_with_a_mask_twice_is_refused(tmp_path: Path) -> None:
         found = answer_line(one, line)
         assert "'0000' stands twice" in str(found["error"])
         assert not one.submitted
+
+
+def test_a_state_file_with_a_name_twice_is_refused(tmp_path: Path) -> None:
+    with host(tmp_path):
+        pass
+    path = tmp_path / "episode.json"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"budget": 3', '"budget": 3, "budget": 9'), encoding="utf-8")
+    with pytest.raises(InputError, match="'budget' stands twice"):
+        host(tmp_path)
+
+
+@pytest.mark.parametrize("tool", [[], {}, 3, None])
+def test_a_tool_that_is_no_text_is_unknown(tmp_path: Path, tool: object) -> None:
+    with host(tmp_path) as one:
+        error = answer_line(one, json.dumps({"tool": tool}))["error"]
+    assert isinstance(error, dict)
+    assert error["code"] == "unknown_tool"
+
+
+def test_what_can_not_be_written_has_not_happened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(file: StateFile, state: EpisodeState) -> None:
+        raise StorageError("the disk is full")
+
+    with host(tmp_path) as one:
+        before = one.call("status")
+        with monkeypatch.context() as patch:
+            patch.setattr(StateFile, "write", full)
+            for tool, arguments in (
+                ("measure", {"masks": ["1000"]}),
+                ("submit", {"estimator": "gp"}),
+                ("calculate", {"code": "1"}),
+            ):
+                with pytest.raises(StorageError):
+                    one.call(tool, arguments)
+        assert one.call("status") == before
+        assert one.call("measure", {"masks": ["1000"]})["left"] == 2.0
+    assert episode_submission(tmp_path / "episode.json", workflow(), agent="me").table is None
+
+
+def test_a_budget_holds_costs_whose_sum_is_rounded(tmp_path: Path) -> None:
+    costs = np.full(16, 0.1)
+    costs[8] = 1e6
+    reference = workflow(costs=costs.tolist())
+    options = EpisodeOptions(budget=1e6 + 0.1)
+    with EpisodeHost(tmp_path / "costs.json", reference, options) as one:
+        one.call("measure", {"masks": ["1000"]})
+        assert one.call("measure", {"masks": ["0100"]})["left"] == 0.0
 
 
 def test_an_episode_goes_on_after_its_host_ended(tmp_path: Path) -> None:
@@ -322,6 +374,30 @@ def test_the_client_alone_needs_no_basanite(tmp_path: Path, short: Path) -> None
         )
     assert bad.returncode == 2
     assert "unknown_tool" in bad.stderr
+    assert not short.exists()  # an ended host takes its socket along
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ('{"masks": ["0100"], "masks": []}', "stands twice"),
+        ("{", "can't be read as JSON"),
+        ("[]", "no JSON object"),
+    ],
+)
+def test_the_client_refuses_arguments_that_are_no_object(
+    arguments: str, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert client_main(["/nowhere", "measure", arguments]) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_a_host_does_not_take_a_path_that_is_taken(tmp_path: Path, short: Path) -> None:
+    with host_process(begin(tmp_path), short):
+        second = host_process(begin(tmp_path), short)
+        with pytest.raises(InputError, match="is there already"):
+            second.__enter__()
+        assert short.exists()
 
 
 def test_agents_at_once_never_spend_more_than_the_budget(tmp_path: Path) -> None:

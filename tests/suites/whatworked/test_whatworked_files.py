@@ -77,6 +77,8 @@ def change(**fields: object) -> str:
         ("{", "can't be read as JSON"),
         ("[]", "is no JSON object"),
         (change(name=" "), "has no name"),
+        (change(family=3), "family is '3', no text"),
+        (change(source=["a"]), "no text"),
         (change(truth={}), "has no truth"),
         (change(truth=TRUE | {"0000": True}), "0000: True"),
         (change(truth=TRUE | {"0000": float("nan")}), "0000: nan"),
@@ -186,6 +188,12 @@ def test_bad_rows_are_named_and_nothing_is_scored(
 ) -> None:
     with pytest.raises(InputError, match=problem):
         read_submissions(submissions(tmp_path, ROW, row), TASKS)
+
+
+def test_a_noisy_workflow_needs_a_measurement(tmp_path: Path) -> None:
+    noisy = (workflow(noise=Noise(0.1, 4)),)
+    with pytest.raises(InputError, match="row 1: measured is empty"):
+        read_submissions(submissions(tmp_path, ROW | {"measured": {}}), noisy)
 
 
 def test_noisy_measurements_may_lie_beyond_the_scale(tmp_path: Path) -> None:

@@ -248,6 +248,7 @@ def test_a_command_template(tmp_path: Path) -> None:
         ("print(True)", "no_score", "neither a number"),
         ("print('NaN')", "no_score", "neither a number"),
         ('print(\'{"score": "0.5"}\')', "no_score", "neither a number"),
+        ('print(\'{"score": 0.5, "score": 0.6}\')', "no_score", "neither a number"),
         ("", "no_score", "neither a number"),
         ("raise SystemExit(3)", "exit_code", "3"),
     ],
@@ -265,7 +266,7 @@ def test_a_command_without_a_score(tmp_path: Path, code: str, reason: str, detai
     [
         (["x", "{a}"], r"does not use the factors \['b'\]"),
         (["x", "{a}", "{b}", "{c}"], r"unknown factors: \['c'\]"),
-        ([], "does not use"),
+        ([], "the command is empty"),
     ],
 )
 def test_templates_that_do_not_fit(parts: list[str], problem: str) -> None:
@@ -305,6 +306,21 @@ def test_descriptions_that_do_not_fit(tmp_path: Path, text: str, problem: str) -
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=problem):
         read_workflow(path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"better": "lowest"}, "better is 'lowest'"),
+        ({"cost": "second"}, "cost is 'second'"),
+        ({"timeout_s": float("nan")}, "the limits are nan s"),
+        ({"memory_mb": 0}, "and 0 MB"),
+        ({"files": ["run.py"]}, "files is no mapping"),
+    ],
+)
+def test_settings_that_do_not_fit(settings: dict[str, object], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        workflow_of_function(small_workflow.run, FACTORS, **settings)  # type: ignore[arg-type]
 
 
 def test_a_profile_that_is_not_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

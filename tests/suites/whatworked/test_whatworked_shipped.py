@@ -211,7 +211,7 @@ def test_without_the_option_only_the_hosts_user_can_connect(tmp_path: Path, shor
         state = str(tmp_path / f"{len(more)}.json")
         with host_process(["growers", "--state", state, *more], short):
             assert short.stat().st_mode & 0o002 == others
-        short.unlink()  # an ended host leaves it
+        assert not short.exists()  # an ended host takes it along
 
 
 def test_workflows_are_listed_and_copied(tmp_path: Path) -> None:
@@ -229,3 +229,9 @@ def test_workflows_are_listed_and_copied(tmp_path: Path) -> None:
     told = basanite("suite", "whatworked", "show", "photo", "--json").json()
     assert told["rules"] == ["C=0 makes D inert"]
     assert basanite("suite", "whatworked", "workflows", "--out", tmp_path).code != 0
+
+
+def test_a_copy_that_would_overwrite_copies_nothing(tmp_path: Path) -> None:
+    (tmp_path / "photo.py").write_text("mine", encoding="utf-8")
+    assert basanite("suite", "whatworked", "workflows", "--out", tmp_path).code != 0
+    assert [one.name for one in tmp_path.iterdir() if one.is_file()] == ["photo.py"]

@@ -14,15 +14,11 @@ if TYPE_CHECKING:
     from ._ard import ModelAveragedDesign, ModelAveragedGP
     from ._cell_cache import CellCache, CellRun
     from ._client import EpisodeClient, EpisodeRefused
-    from ._describe import describe_reference
-    from ._enumerate import (
-        CellFailure,
-        EnumerateOptions,
-        Enumeration,
-        enumerate_workflow,
-        equal_outputs,
-    )
-    from ._episode import EpisodeHost, EpisodeOptions, Refused, episode_submission
+    from ._describe import describe_reference, equal_outputs
+    from ._enumerate import EnumerateOptions, enumerate_workflow
+    from ._enumeration import CellFailure, Enumeration
+    from ._episode import EpisodeHost, Refused, episode_submission
+    from ._episode_options import EpisodeOptions
     from ._equivalence import InertRule, classes_by_output, classes_by_rules, rules_from_classes
     from ._estimator import Design, Estimate, Estimator, Interval
     from ._evaluate import EvaluateOptions, Evaluation, evaluate, family_macro, select
@@ -72,15 +68,15 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "CellCache": "_cell_cache",
-    "CellFailure": "_enumerate",
+    "CellFailure": "_enumeration",
     "CellRun": "_cell_cache",
     "Design": "_estimator",
     "ESTIMATORS": "_methods",
     "EnumerateOptions": "_enumerate",
-    "Enumeration": "_enumerate",
+    "Enumeration": "_enumeration",
     "EpisodeClient": "_client",
     "EpisodeHost": "_episode",
-    "EpisodeOptions": "_episode",
+    "EpisodeOptions": "_episode_options",
     "EpisodeRefused": "_client",
     "Estimate": "_estimator",
     "Estimator": "_estimator",
@@ -113,7 +109,6 @@ _HOMES = {
     "TableScore": "_metrics",
     "Truth": "_metrics",
     "WORKFLOWS": "_own",
-    "shipped_origin": "_own",
     "Workflow": "_workflow",
     "classes_by_output": "_equivalence",
     "classes_by_rules": "_equivalence",
@@ -123,7 +118,7 @@ _HOMES = {
     "enumerate_workflow": "_enumerate",
     "enumeration_facts": "_workflow_report",
     "episode_submission": "_episode",
-    "equal_outputs": "_enumerate",
+    "equal_outputs": "_describe",
     "estimator_named": "_methods",
     "evaluate": "_evaluate",
     "family_macro": "_evaluate",
@@ -146,6 +141,7 @@ _HOMES = {
     "score_table": "_metrics",
     "select": "_evaluate",
     "serve": "_serve",
+    "shipped_origin": "_own",
     "shipped_reference": "_own",
     "shipped_references": "_own",
     "shipped_workflow": "_own",

@@ -6,7 +6,6 @@ import json
 import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 _CALCULATOR = Path(__file__).with_name("_calculator.py")
@@ -23,8 +22,7 @@ def run_calculator(request: str, seconds: int) -> tuple[dict[str, object], float
     Returns:
         `value` or `error`, and the CPU seconds that it took.
     """
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    begun = time.monotonic()
+    before = _cpu_of_children()
     try:
         done = subprocess.run(
             # The calculator limits itself before it reads what it is asked.
@@ -37,12 +35,16 @@ def run_calculator(request: str, seconds: int) -> tuple[dict[str, object], float
             env={},
         )
     except subprocess.TimeoutExpired:
-        return {"error": "took too long"}, time.monotonic() - begun
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return {"error": "took too long"}, _cpu_of_children() - before
+    cpu_s = _cpu_of_children() - before
     if done.returncode != 0 or not done.stdout:
         return {"error": f"was ended by its limits of {seconds} s of CPU and of memory"}, cpu_s
     if len(done.stdout) > _MOST_OUTPUT:
         return {"error": f"its result is longer than {_MOST_OUTPUT} characters"}, cpu_s
     answer: dict[str, object] = json.loads(done.stdout)
     return answer, cpu_s
+
+
+def _cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -83,6 +83,3 @@ class CellCache:
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
-
-
-__all__ = ["CellCache", "CellRun"]

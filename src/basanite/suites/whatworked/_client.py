@@ -14,6 +14,14 @@ import sys
 from collections.abc import Mapping, Sequence
 
 
+def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make a JSON object whose names stand once; `json` alone keeps the last of two in silence."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return found
+
+
 class EpisodeRefused(Exception):
     """The host refused a call; nothing changed. `code` is stable."""
 
@@ -39,7 +47,7 @@ class EpisodeClient:
 
         Raises:
             EpisodeRefused: the host refused it.
-            OSError: the host is not there.
+            OSError: the host is not there, or ended before it answered.
         """
         request = json.dumps({"tool": tool, "arguments": dict(arguments or {})})
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -47,9 +55,10 @@ class EpisodeClient:
             connection.connect(str(self.path))
             connection.sendall(request.encode() + b"\n")
             with connection.makefile("r", encoding="utf-8") as stream:
-                answer = json.loads(stream.readline() or "null")
-        if not isinstance(answer, dict):
+                line = stream.readline()
+        if not line.endswith("\n"):
             raise OSError("the host gave no answer")
+        answer = json.loads(line, object_pairs_hook=once)
         if "error" in answer:
             raise EpisodeRefused(answer["error"]["code"], answer["error"]["message"])
         result: dict[str, object] = answer["result"]
@@ -97,9 +106,15 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"{(__doc__ or '').strip()}\n")
         return 2
     try:
-        found = EpisodeClient(arguments[0]).call(
-            arguments[1], json.loads(arguments[2]) if len(arguments) == 3 else {}
-        )
+        given = json.loads("".join(arguments[2:]) or "{}", object_pairs_hook=once)
+    except ValueError as error:
+        sys.stderr.write(f"the arguments can't be read as JSON: {error}\n")
+        return 2
+    if not isinstance(given, dict):
+        sys.stderr.write('the arguments are no JSON object, such as {"masks": ["0110"]}\n')
+        return 2
+    try:
+        found = EpisodeClient(arguments[0]).call(arguments[1], given)
     except EpisodeRefused as error:
         sys.stderr.write(f"refused ({error.code}): {error}\n")
         return 2

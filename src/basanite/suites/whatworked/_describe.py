@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._metrics import SIGN_FLOORS, sign_reversals
+from ._metrics import NOTHING, SIGN_FLOORS, sign_reversals
 
 if TYPE_CHECKING:
     from ._reference import Reference
@@ -30,17 +32,16 @@ def describe_reference(reference: Reference) -> dict[str, object]:
                 "mean": float(own.mean()),
                 "least": float(own.min()),
                 "most": float(own.max()),
-                "helps": int((own > 1e-12).sum()),
-                "harms": int((own < -1e-12).sum()),
+                "helps": int((own > NOTHING).sum()),
+                "harms": int((own < -NOTHING).sum()),
             }
         )
     interactions, start = {}, 0
     for a, b in combinations(range(space.k), 2):
-        count = _pairs(space.levels[a]) * _pairs(space.levels[b])
+        count = math.comb(space.levels[a], 2) * math.comb(space.levels[b], 2)
         own = truth.pairs[start : start + count]
         start += count
         interactions[f"{names[a]} x {names[b]}"] = float(own[np.abs(own).argmax()])
-    best = int(space.preferred[truth.values[space.preferred].argmax()])
     return {
         "name": reference.name,
         "source": reference.source,
@@ -50,7 +51,7 @@ def describe_reference(reference: Reference) -> dict[str, object]:
         "n_effects": int(truth.effects.size),
         "n_pairs": len(truth.pairs),
         "best": truth.best,
-        "best_mask": space.masks[best],
+        "best_mask": space.masks[space.best(truth.values)],
         "range": truth.spread,
         "mean_effect_size": truth.effect_size,
         "effects": effects,
@@ -64,5 +65,12 @@ def describe_reference(reference: Reference) -> dict[str, object]:
     }
 
 
-def _pairs(levels: int) -> int:
-    return levels * (levels - 1) // 2
+def equal_outputs(reference: Reference) -> Iterator[tuple[str, ...]]:
+    """Give the masks of each class with more than one."""
+    if reference.classes is None:
+        return
+    masks = reference.space.masks
+    for first in np.unique(reference.classes):
+        members = np.flatnonzero(reference.classes == first)
+        if members.size > 1:
+            yield tuple(masks[one] for one in members)

@@ -3,52 +3,33 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from ...errors import InputError
 from ._calculate import run_calculator
+from ._episode_options import EpisodeOptions, check_options
 from ._episode_state import EpisodeState, Measurement, StateFile, read_state
 from ._methods import ESTIMATORS, METHODS, estimator_named, method_named
 from ._observations import Observations
+from ._path import affordable
 from ._reference import Reference, table_of
 from ._submissions import Submission, intervals_of
 
-View = Literal["full", "opaque", "rules"]
-VIEWS: tuple[View, ...] = ("full", "opaque", "rules")
 _MOST_CODE = 20_000
 
 
-@dataclass(frozen=True)
-class EpisodeOptions:
-    """What the agent is given."""
-
-    budget: float = 8
-    """Measurements beyond the anchors, or cost where the reference has costs."""
-    view: View = "opaque"
-    """`full`: names, descriptions and code. `opaque`: letters. `rules`: letters, and which
-    factor does nothing under which level of another."""
-    code: str | None = None
-    """The workflow's code, for the view `full`."""
-    helpers: bool = True
-    """Whether `fit` and `suggest` may be called."""
-    calculate_calls: int = 20
-    calculate_cpu_s: float = 10.0
-    """CPU seconds of all calculations together."""
-    calculate_call_s: int = 2
-    """CPU seconds of one."""
-    seed: int = 0
-    """Of a noisy workflow's errors."""
-
-
 class Refused(InputError):
-    """A call that an episode does not allow; it changed nothing."""
+    """A call that an episode does not allow; it changed nothing.
+
+    But for a calculation that failed, which counts as one.
+    """
 
     def __init__(self, reason: str, what: str, *, todo: str | None = None) -> None:
         super().__init__(what, todo=todo)
@@ -77,7 +58,7 @@ class EpisodeHost:
         self.options = options or EpisodeOptions()
         self.reference = reference
         self._turn = threading.Lock()
-        _check_options(self.options, reference)
+        check_options(self.options, reference)
         self._file = StateFile(Path(path))
         try:
             self._state = self._begin()
@@ -105,6 +86,7 @@ class EpisodeHost:
 
         Raises:
             Refused: unknown tool or arguments, over budget, closed; nothing has changed.
+            StorageError: the state can't be written; nothing has changed then either.
         """
         tools: dict[str, Callable[..., dict[str, object]]] = {
             "task": self._task,
@@ -115,7 +97,7 @@ class EpisodeHost:
             "suggest": self._suggest,
             "submit": self._submit,
         }
-        if tool not in tools:
+        if not isinstance(tool, str) or tool not in tools:  # from outside: of any type
             raise Refused("unknown_tool", f"there is no tool {str(tool)[:40]!r}")
         with self._turn:
             if self.submitted and tool not in ("task", "status"):
@@ -199,28 +181,27 @@ class EpisodeHost:
             if noisy or (mask not in known and mask not in bought):
                 price += self._price(cell)
                 bought[mask] = None
-        left = state.budget - state.spent
-        if price > left * (1 + 1e-12):
+        if not affordable(state.spent, price, state.budget):
             raise Refused(
                 "over_budget",
-                f"this costs {price:g} and {left:g} is left; nothing was measured",
+                f"this costs {price:g} and {state.left:g} is left; nothing was measured",
                 todo="Ask for less.",
             )
         values = []
+        state = replace(state, measurements=[*state.measurements], receipts=state.receipts + 1)
         for mask, cell in zip(masks, cells, strict=True):
             if noisy or mask not in known:
                 known[mask] = self._run(state, cell, cost=self._price(cell))
                 state.measurements.append(known[mask])
             values.append(known[mask]["value"])
-        state.receipts += 1
-        self._file.write(state)
+        self._keep(state)
         return {
             "receipt": state.receipts,
             "measurements": [
                 {"mask": mask, "value": value} for mask, value in zip(masks, values, strict=True)
             ],
             "spent": state.spent,
-            "left": state.budget - state.spent,
+            "left": state.left,
         }
 
     def _status(self) -> dict[str, object]:
@@ -230,7 +211,7 @@ class EpisodeHost:
                 {"mask": one["mask"], "value": one["value"]} for one in state.measurements
             ],
             "spent": state.spent,
-            "left": state.budget - state.spent,
+            "left": state.left,
             "receipts": state.receipts,
             "calculate_calls_left": self.options.calculate_calls - state.calculate_calls,
             "calculate_cpu_s_left": max(0.0, self.options.calculate_cpu_s - state.calculate_cpu_s),
@@ -244,12 +225,11 @@ class EpisodeHost:
         left = options.calculate_cpu_s - state.calculate_cpu_s
         if state.calculate_calls >= options.calculate_calls or left <= 0:
             raise Refused("calculate_used_up", "no calculations are left")
-        state.calculate_calls += 1
-        self._file.write(state)  # a call is counted although the host may die in it
+        state = replace(state, calculate_calls=state.calculate_calls + 1)
+        self._keep(state)  # a call is counted although the host may die in it
         request = json.dumps({"code": code, "measured": _means(state)})
-        answer, cpu_s = run_calculator(request, options.calculate_call_s)
-        state.calculate_cpu_s += cpu_s
-        self._file.write(state)
+        answer, cpu_s = run_calculator(request, min(options.calculate_call_s, math.ceil(left)))
+        self._keep(replace(state, calculate_cpu_s=state.calculate_cpu_s + cpu_s))
         if "error" in answer:
             raise Refused("calculate", str(answer["error"]))
         return {
@@ -292,9 +272,13 @@ class EpisodeHost:
             low, high = intervals_of(intervals, self.reference)
             pairs = map(list, zip(low.tolist(), high.tolist(), strict=True))
             body["intervals"] = dict(zip(space.masks, pairs, strict=True))
-        self._state.submission = body
-        self._file.write(self._state)
+        self._keep(replace(self._state, submission=body))
         return {"submitted": True, "spent": self._state.spent}
+
+    def _keep(self, state: EpisodeState) -> None:
+        """Go on from a new state once it is on the disk; where it can't be, nothing changed."""
+        self._file.write(state)
+        self._state = state
 
     def _run(self, state: EpisodeState, cell: int, cost: float) -> Measurement:
         mask, noise = self.reference.space.masks[cell], self.reference.noise
@@ -367,21 +351,6 @@ def _observations(state: EpisodeState, reference: Reference, rules: bool) -> Obs
         None if reference.noise is None else reference.noise.sd,
         classes,
     )
-
-
-def _check_options(options: EpisodeOptions, reference: Reference) -> None:
-    if options.view not in VIEWS:
-        raise InputError(f"there is no view {options.view!r}", todo=f"Name one of {VIEWS}.")
-    if options.view == "full" and options.code is None:
-        raise InputError(
-            "the view full needs the workflow's code",
-            where=reference.name,
-            todo="Give it; the published tasks come without code.",
-        )
-    if options.view == "rules" and not reference.rules:
-        raise InputError("the view rules needs rules", where=reference.name, todo="Take opaque.")
-    if options.budget < 0 or not np.isfinite(options.budget):
-        raise InputError(f"the budget is {options.budget}", todo="Give 0 or more.")
 
 
 HELPERS = {"fit": ESTIMATORS, "suggest": METHODS}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, TypedDict
 
 from ...errors import InputError, StorageError
+from ...store import unique_names
 from ._reference import Reference
 
 _SCHEMA = "basanite.whatworked.episode/1"
@@ -45,6 +46,11 @@ class EpisodeState:
     def spent(self) -> float:
         """Sum of what the measurements cost."""
         return sum(one["cost"] for one in self.measurements)
+
+    @property
+    def left(self) -> float:
+        """What of the budget is not spent; 0 where only rounding exceeds it."""
+        return max(0.0, self.budget - self.spent)
 
 
 class StateFile:
@@ -102,7 +108,7 @@ def read_state(path: Path, reference: Reference) -> EpisodeState:
         InputError: it is missing or damaged, or of another reference than this one.
     """
     try:
-        body = json.loads(path.read_text(encoding="utf-8"))
+        body = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=unique_names)
         if body.get("schema") != _SCHEMA:
             raise InputError(
                 f"is no episode: its schema is {body.get('schema')!r}", where=str(path)
@@ -110,7 +116,7 @@ def read_state(path: Path, reference: Reference) -> EpisodeState:
         state = EpisodeState(**body)
     except FileNotFoundError:
         raise InputError("there is no such episode", where=str(path)) from None
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"is no episode: {error}", where=str(path)) from None
     if state.reference_sha256 != reference.sha256:
         raise InputError(

@@ -51,15 +51,14 @@ def classes_by_rules(space: Space, rules: Iterable[InertRule]) -> NDArray[np.int
         for rule in rules:
             codes[codes[:, rule.guard] == rule.level, rule.inert] = 0
         changed = not np.array_equal(before, codes)
-    places = np.cumprod([1, *reversed(space.levels[1:])])[::-1]
-    return codes @ places
+    return space.cells_at(codes)
 
 
 def classes_by_output(hashes: Sequence[Hashable]) -> NDArray[np.int64]:
     """Give the representative of each cell: the first cell with an equal output.
 
     Args:
-        hashes: one per cell, in the order of cells; None never equals another.
+        hashes: one per cell, in the order of cells; None equals no other.
     """
     first: dict[Hashable, int] = {}
     return np.array(
@@ -73,13 +72,13 @@ def rules_from_classes(space: Space, classes: NDArray[np.int64]) -> tuple[InertR
     A factor that is inert everywhere is reported under each guard and level.
     """
     found = []
+    high, low = space.edges
     for guard in range(space.k):
         for level in range(space.levels[guard]):
             inside = space.codes[:, guard] == level
             for inert in range(space.k):
                 if inert == guard:
                     continue
-                high, low = space.edges
                 along = (space.edge_factor == inert) & inside[high]
                 if np.array_equal(classes[high[along]], classes[low[along]]):
                     found.append(InertRule(guard, level, inert))

@@ -44,6 +44,10 @@ class EvaluateOptions:
             raise InputError(f"the budget is {self.budget}", todo="Give 0 or more.")
         if self.noise is not None and not 0 < self.noise <= 1:
             raise InputError(f"the noise is {self.noise}", todo="Give a share above 0.")
+        if self.orders not in ("published", "all") or self.most_orders < 1:
+            raise InputError(f"{self.most_orders} orders of the set {self.orders!r}")
+        if self.seed < 0:
+            raise InputError(f"the seed is {self.seed}", todo="Give 0 or more.")
 
 
 @dataclass(frozen=True)

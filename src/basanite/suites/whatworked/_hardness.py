@@ -98,6 +98,3 @@ def _sample(k: int, n: int, seed: int) -> list[tuple[int, ...]]:
         return every
     picked = np.random.default_rng(seed).choice(len(every), n, replace=False)
     return [every[one] for one in sorted(picked.tolist())]
-
-
-__all__ = ["HardnessPoint", "default_budgets", "hardness"]

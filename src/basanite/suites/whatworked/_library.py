@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import InputError
 from ...store import unique_names
 from ._equivalence import InertRule, classes_by_rules
+from ._packaged import packaged
 from ._reference import Noise, Reference, is_number
 from ._space import Factor, Space, letters, space_of
 
@@ -27,10 +27,8 @@ _SAME = 1e-12
 
 
 @lru_cache(maxsize=1)
-def _package() -> Mapping[str, object]:
-    text = files(__package__).joinpath("data/references.json").read_text(encoding="utf-8")
-    found: dict[str, object] = json.loads(text)
-    return found
+def _package() -> dict[str, Any]:
+    return packaged("data", "references.json")
 
 
 def origin() -> dict[str, str]:
@@ -45,11 +43,9 @@ def published_references() -> tuple[Reference, ...]:
     Those of six factors carry the published rules of inert factors where there are any.
     """
     package = _package()
-    rules, tables = package["inert_rules"], package["tables"]
-    assert isinstance(rules, dict)
-    assert isinstance(tables, list)
+    rules = package["inert_rules"]
     found = []
-    for one in tables:
+    for one in package["tables"]:
         k = len(one["levels"])
         own = [InertRule(*rule) for rule in rules.get(one["family"], [])] if k == 6 else []
         found.append(
@@ -125,9 +121,8 @@ def reference_from_json(body: object) -> Reference:
         raise InputError("has no truth", where=name, todo="Give utilities by mask.")
     factors = _factors(body, truth, name)
     space = space_of(tuple(len(one.levels) for one in factors))
-    source = body.get("source", body.get("source_instance"))
-    family = body.get("family", "own")
-    family = family if isinstance(family, str) else "own"
+    source = _text(body, "source", "source_instance", where=name)
+    family = _text(body, "family", where=name) or "own"
     rules = _rules(body.get("rules"), name)
     if "instance" in body and "rules" not in body:
         rules = _published_rules(family, space, truth)
@@ -135,13 +130,25 @@ def reference_from_json(body: object) -> Reference:
         name,
         truth,
         factors,
-        source=source if isinstance(source, str) else None,
+        source=source,
         family=family,
         rules=rules,
         classes=_classes(body.get("classes"), space, name),
         costs=body.get("costs"),
         noise=_noise(body.get("noise"), name),
     )
+
+
+def _text(body: Mapping[str, object], *names: str, where: str) -> str | None:
+    """Give the first of some fields that is there; null is as if it were not."""
+    for name in names:
+        value = body.get(name)
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            raise InputError(f"{name} is {str(value)[:40]!r}, no text", where=where)
+        return value
+    return None
 
 
 def _factors(
@@ -175,9 +182,7 @@ def _published_rules(
     family: str, space: Space, truth: Mapping[str, object]
 ) -> tuple[InertRule, ...]:
     """The published files name no rules; a table that breaks a rule is of other factors."""
-    given = _package()["inert_rules"]
-    assert isinstance(given, dict)
-    rules = tuple(InertRule(*rule) for rule in given.get(family, []))
+    rules = tuple(InertRule(*rule) for rule in _package()["inert_rules"].get(family, []))
     if not rules or space.levels != (2,) * 6:
         return ()
     pairs = zip(space.masks, classes_by_rules(space, rules), strict=True)

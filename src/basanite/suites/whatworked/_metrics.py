@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 PROFILE = (0.025, 0.05, 0.1, 0.2, 0.4)
 """Tolerances of the profile, as shares of the truth's range; strict is the third."""
 _STRICT = 0.1
-_NOTHING = 1e-12
+NOTHING = 1e-12
+"""Differences of utility up to this are rounding."""
 _NEAR = 0.02
 SIGN_FLOORS = (0.0, 0.01, 0.05, 0.1)
 """Floors of a sign reversal, as shares of the truth's range; the first is 1e-12 of utility."""
@@ -101,12 +102,11 @@ def score_table(truth: Truth, table: NDArray[np.float64]) -> TableScore:
     high, low = space.edges
     errors = np.abs(table[high] - table[low] - truth.effects)
     mae, worst = float(errors.mean()), float(errors.max())
-    if truth.effect_size <= _NOTHING:
-        recovery = 1.0 if mae <= _NOTHING else 0.0
+    if truth.effect_size <= NOTHING:
+        recovery = 1.0 if mae <= NOTHING else 0.0
     else:
         recovery = max(0.0, 1.0 - mae / truth.effect_size)
-    order = space.preferred
-    choice = int(order[table[order].argmax()])
+    choice = space.best(table)
     regret = truth.best - float(truth.values[choice])
     return TableScore(
         recovery=recovery,
@@ -116,10 +116,10 @@ def score_table(truth: Truth, table: NDArray[np.float64]) -> TableScore:
         grid_mae=float(np.abs(table - truth.values).mean()),
         choice=space.masks[choice],
         regret=regret,
-        exact=regret <= _NOTHING,
+        exact=regret <= NOTHING,
         near=regret <= _NEAR,
-        strict=worst <= max(_NOTHING, _STRICT * truth.spread),
-        profile=tuple(worst <= max(_NOTHING, share * truth.spread) for share in PROFILE),
+        strict=worst <= max(NOTHING, _STRICT * truth.spread),
+        profile=tuple(worst <= max(NOTHING, share * truth.spread) for share in PROFILE),
     )
 
 
@@ -130,7 +130,7 @@ def sign_reversals(truth: Truth, floor: float = 0.0) -> tuple[int, ...]:
         truth: the table.
         floor: effects up to this share of the table's range count as none.
     """
-    least = max(_NOTHING, floor * truth.spread)
+    least = max(NOTHING, floor * truth.spread)
     factor = truth.space.edge_factor
     return tuple(
         one
@@ -146,7 +146,7 @@ def noise_ceiling(truth: Truth, noise_sd: float, replicates: int) -> float:
     The effects of the reference are wrong by a normal error with a standard deviation of
     sqrt(2 / replicates) noise_sd, whose mean size is sqrt(2 / pi) of it.
     """
-    if truth.effect_size <= _NOTHING:
+    if truth.effect_size <= NOTHING:
         return 0.0 if noise_sd > 0 else 1.0
     wrong = np.sqrt(2 / np.pi) * np.sqrt(2 / replicates) * noise_sd
     return float(max(0.0, 1.0 - wrong / truth.effect_size))

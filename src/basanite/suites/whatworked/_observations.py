@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -95,13 +95,3 @@ class Observations:
             counts = np.append(counts, 1)
         kept = None if (counts == 1).all() else counts
         return Observations(self.space, cells, values, kept, self.noise_sd, self.classes)
-
-    def project(self, table: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give each class of equal code one value: what was measured, else its mean."""
-        table = np.asarray(table, dtype=float)
-        if self.classes is None:
-            return self.overwrite(table)
-        sums = np.bincount(self.classes, weights=table, minlength=self.space.n_cells)
-        sizes = np.bincount(self.classes, minlength=self.space.n_cells)
-        means = sums / np.maximum(sizes, 1)
-        return self.overwrite(means[self.classes])

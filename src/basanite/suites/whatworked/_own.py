@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from importlib.resources import as_file, files
 
 from ...errors import InputError
 from ._library import reference_from_json
+from ._packaged import packaged
 from ._reference import Reference
 from ._workflow import Workflow, read_workflow
 
@@ -63,15 +63,4 @@ def _check(name: str) -> None:
 
 def _body(name: str) -> dict[str, object]:
     _check(name)
-    path = files(__package__).joinpath("workflows", f"{name}.json")
-    found: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
-    return found
-
-
-__all__ = [
-    "WORKFLOWS",
-    "shipped_origin",
-    "shipped_reference",
-    "shipped_references",
-    "shipped_workflow",
-]
+    return packaged("workflows", f"{name}.json")

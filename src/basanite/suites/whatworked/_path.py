@@ -68,13 +68,18 @@ def run_path(
             if planned is None:
                 planned = method.design.next(seen, reference.costs)
             price = 1.0 if reference.costs is None or planned is None else reference.costs[planned]
-            if planned is None or spent + price > budget * (1 + 1e-12):
+            if planned is None or not affordable(spent, price, budget):
                 break
             seen = seen.joined(planned, measure(planned))
             spent += price
             planned = None
         found[budget] = Step(budget, spent, seen, method.estimator.complete(seen))
     return [found[budget] for budget in budgets]
+
+
+def affordable(spent: float, price: float, budget: float) -> bool:
+    """Say whether a budget holds a price beside what is spent, but for rounding of the sum."""
+    return spent + price <= budget * (1 + 1e-12)
 
 
 class _Measure:

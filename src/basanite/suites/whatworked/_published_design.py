@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._equivalence import InertRule, classes_by_rules
+from ._packaged import packaged
 from ._ridge import LeverageDesign
 from ._space import space_of
 
@@ -42,9 +41,8 @@ class PublishedLeverageDesign:
 
 @lru_cache(maxsize=1)
 def _recorded() -> dict[tuple[tuple[int, ...], int, bytes | None], NDArray[np.int64]]:
-    text = files(__package__).joinpath("data/designs.json").read_text(encoding="utf-8")
     found = {}
-    for one in json.loads(text)["designs"]:
+    for one in packaged("data", "designs.json")["designs"]:
         levels = tuple(one["levels"])
         rules = [InertRule(*rule) for rule in one["rules"]]
         classes = classes_by_rules(space_of(levels), rules).tobytes() if rules else None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import InputError
-from ._equivalence import InertRule, classes_by_rules
+from ._equivalence import InertRule, classes_by_output, classes_by_rules
 from ._metrics import Truth
 from ._space import Factor, Space, space_of
 
@@ -136,17 +136,14 @@ class Reference:
         if sorted(order) != list(range(len(self.factors))):
             raise InputError(f"{list(order)} is no order of {len(self.factors)} factors")
         space = space_of(tuple(self.space.levels[old] for old in order))
-        places = np.cumprod([1, *reversed(self.space.levels[1:])])[::-1]
         old_codes = np.empty_like(space.codes)
         old_codes[:, list(order)] = space.codes
-        old_cells = old_codes @ places
+        old_cells = self.space.cells_at(old_codes)
         new_numbers = {old: new for new, old in enumerate(order)}
         classes = None
         if self.classes is not None:
             # Representatives are the first cells of their classes in the new order.
-            labels = self.classes[old_cells]
-            first: dict[int, int] = {}
-            classes = np.array([first.setdefault(int(c), i) for i, c in enumerate(labels)])
+            classes = classes_by_output(self.classes[old_cells].tolist())
         return replace(
             self,
             factors=tuple(self.factors[old] for old in order),

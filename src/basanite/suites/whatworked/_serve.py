@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 import socket
 import socketserver
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
+from typing import IO
 
 from ...errors import InputError, SetupError
 from ...store import unique_names
@@ -21,6 +25,8 @@ from ._client import EpisodeClient
 from ._episode import HELPERS, EpisodeHost, Refused
 
 _LONGEST_LINE = 2**20
+_END_S = 10.0
+"""Longest wait for a host that was told to end."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -46,6 +52,8 @@ def answer_line(host: EpisodeHost, line: str) -> dict[str, object]:
 def serve(host: EpisodeHost, path: str | Path, *, any_user: bool = False) -> None:
     """Answer calls on a Unix socket until a submission, or until the process is ended.
 
+    In the main thread SIGTERM ends it by `SystemExit`, so that its socket goes with it.
+
     Args:
         host: the episode.
         path: where it listens.
@@ -57,7 +65,7 @@ def serve(host: EpisodeHost, path: str | Path, *, any_user: bool = False) -> Non
     """
     path = Path(path)
     if path.exists():
-        raise InputError("is there already", where=str(path), todo="Name another socket.")
+        raise _taken(path)
     if len(os.fsencode(path)) > 100:
         raise InputError("is too long for a socket", where=str(path), todo="Name a shorter one.")
 
@@ -79,11 +87,29 @@ def serve(host: EpisodeHost, path: str | Path, *, any_user: bool = False) -> Non
             if any_user:
                 Path(path).chmod(0o666)
 
-    with Server(str(path), Handler) as server:
+    with _ended_by_sigterm(), Server(str(path), Handler) as server:
         try:
             server.serve_forever(poll_interval=0.05)
         finally:
             path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM unwind the stack; only the main thread may say so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del frame
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
@@ -100,29 +126,41 @@ def host_process(
         start_s: longest wait for it.
 
     Raises:
+        InputError: the path is taken.
         SetupError: it did not come up; the text holds what it said.
     """
+    path = Path(socket_path)
+    if path.exists():  # else another host could answer in its place
+        raise _taken(path)
     command = [sys.executable, "-m", "basanite", "suite", "whatworked", "episode", "host"]
-    process = subprocess.Popen(
-        [*command, *arguments, "--socket", str(socket_path)], stderr=subprocess.PIPE, text=True
-    )
-    try:
-        _wait_for(process, str(socket_path), start_s)
-        yield EpisodeClient(str(socket_path))
-    finally:
-        process.terminate()
-        process.communicate(timeout=10)
+    # A file, for a pipe that nobody reads would stop a host that says much.
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        process = subprocess.Popen([*command, *arguments, "--socket", str(path)], stderr=said)
+        try:
+            _wait_for(process, said, str(path), start_s)
+            yield EpisodeClient(str(path))
+        finally:
+            process.terminate()
+            try:
+                process.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
-def _wait_for(process: subprocess.Popen[str], path: str, seconds: float) -> None:
+def _taken(path: Path) -> InputError:
+    return InputError("is there already", where=str(path), todo="Name another socket.")
+
+
+def _wait_for(process: subprocess.Popen[bytes], said: IO[str], path: str, seconds: float) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe, suppress(OSError):
             probe.connect(path)
             return
         if process.poll() is not None:
-            said = process.stderr.read() if process.stderr else ""
-            raise SetupError(f"the episode's host ended: {said.strip()[-500:]}")
+            said.seek(0)
+            raise SetupError(f"the episode's host ended: {said.read().strip()[-500:]}")
         time.sleep(0.02)
     raise SetupError(f"the episode's host did not come up in {seconds:g} s")
 

@@ -69,8 +69,8 @@ class Space:
         self.n_cells = math.prod(levels)
         self.binary = set(levels) == {2}
         cells = np.arange(self.n_cells)
-        places = np.cumprod([1, *reversed(levels[1:])])[::-1]
-        self.codes: NDArray[np.int64] = (cells[:, None] // places) % np.array(levels)
+        self._places: NDArray[np.int64] = np.cumprod([1, *reversed(levels[1:])])[::-1]
+        self.codes: NDArray[np.int64] = (cells[:, None] // self._places) % np.array(levels)
         """Level of each factor, (n_cells, k)."""
         self.masks: tuple[str, ...] = tuple("".join(map(str, row)) for row in self.codes.tolist())
         self._cells = {mask: cell for cell, mask in enumerate(self.masks)}
@@ -96,6 +96,14 @@ class Space:
             f"{str(mask)[:40]!r} is no mask",
             todo=f"Give {self.k} digits, each {form}, such as {self.masks[-2]}.",
         )
+
+    def cells_at(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give the cells of rows of levels, (n, k)."""
+        return np.asarray(codes @ self._places)
+
+    def best(self, table: NDArray[np.float64]) -> int:
+        """Give the cell with the largest utility; of several, the first of `preferred`."""
+        return int(self.preferred[table[self.preferred].argmax()])
 
     @cached_property
     def masks_set(self) -> frozenset[str]:

@@ -278,15 +278,18 @@ def _measured(given: object, reference: Reference) -> dict[str, float]:
     for mask, value in given.items():
         cell = space.cell(mask)
         # A noisy workflow's runs may lie beyond 0 and 1.
-        run = abs(value) if noisy and isinstance(value, float) else value
+        run = abs(value) if noisy and type(value) in (int, float) else value
         if not is_number(run, float("inf") if noisy else 1.0):
-            raise InputError(f"measured: {mask} is {value!r}, no number from 0 to 1")
+            allowed = "finite number" if noisy else "number from 0 to 1"
+            raise InputError(f"measured: {mask} is {value!r}, no {allowed}")
         if not noisy and abs(value - values[cell]) > _SAME:
             raise InputError(
                 f"measured: {mask} is not what the reference gives",
                 todo="Score it with the references that it was measured on.",
             )
         found[mask] = float(value)
+    if not found:
+        raise InputError("measured is empty", todo="Give what was measured, with the anchors.")
     return found
 
 

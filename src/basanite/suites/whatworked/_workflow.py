@@ -22,6 +22,7 @@ Score = float | int | Mapping[str, object]
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _FUNCTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SEED = "seed"
+_CHOICES = {"better": ("higher", "lower"), "cost": ("equal", "seconds")}
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,15 @@ class Workflow:
         low, high = self.range
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise InputError(f"the range is {list(self.range)}", where=where)
+        # A misspelt `better` would turn each utility around.
+        for name in _CHOICES:
+            _check_choice(name, getattr(self, name), where)
+        if not (0 < self.timeout_s < math.inf and self.memory_mb >= 1):
+            raise InputError(
+                f"the limits are {self.timeout_s} s and {self.memory_mb} MB",
+                where=where,
+                todo="Give numbers above 0.",
+            )
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
             raise InputError(f"the seeds are {list(self.seeds)}", where=where)
         for path in (*self.files, *self.outputs):
@@ -90,6 +100,8 @@ class Workflow:
             raise InputError("a function gives its output itself", where=where)
 
     def _check_command(self, command: Sequence[str], where: str) -> None:
+        if not command:
+            raise InputError("the command is empty", where=where)
         known = {one.name for one in self.factors}
         if _SEED in known:
             raise InputError(f"a command's factor can't be named {_SEED!r}", where=where)
@@ -98,8 +110,6 @@ class Workflow:
             raise InputError(f"the command names unknown factors: {unknown}", where=where)
         if unused := sorted(known - named):
             raise InputError(f"the command does not use the factors {unused}", where=where)
-        if not command:
-            raise InputError("the command is empty", where=where)
 
     @cached_property
     def space(self) -> Space:
@@ -187,7 +197,8 @@ def workflow_of_function(
             where=qualified or repr(run)[:40],
         )
     more = settings.pop("files", {})
-    assert isinstance(more, Mapping)
+    if not isinstance(more, Mapping):
+        raise InputError("files is no mapping of bytes by path", where=qualified)
     files = {path.name: path.read_bytes(), **more}
     return Workflow(
         name=name or qualified,
@@ -241,7 +252,6 @@ _FIELDS = {
     "seeds": list,
     "factors": list,
 }
-_CHOICES = {"better": ("higher", "lower"), "cost": ("equal", "seconds")}
 
 
 def read_workflow(path: str | Path) -> Workflow:
@@ -294,10 +304,16 @@ def _check_fields(body: Mapping[str, object], where: str) -> None:
             raise InputError(f"unknown field {name!r}", where=where, todo=f"Known are {known}.")
         if not isinstance(value, kind) or isinstance(value, bool):  # type: ignore[arg-type]
             raise InputError(f"the field {name!r} can't be {value!r}"[:120], where=where)
-        if value not in _CHOICES.get(name, (value,)):
-            raise InputError(f"{name} is {value!r}", where=where, todo=f"{_CHOICES[name]}")
+        if name in _CHOICES:
+            _check_choice(name, value, where)
     if "name" not in body or "factors" not in body:
         raise InputError("name and factors are needed", where=where)
+
+
+def _check_choice(name: str, value: object, where: str) -> None:
+    if value not in _CHOICES[name]:
+        allowed = " or ".join(_CHOICES[name])
+        raise InputError(f"{name} is {str(value)[:40]!r}", where=where, todo=f"Give {allowed}.")
 
 
 def _factor(given: object, where: str) -> Factor:

@@ -17,13 +17,12 @@ from ...reports import (
     surface_plots,
     write_surface_report,
 )
-from ._describe import describe_reference
-from ._enumerate import equal_outputs
+from ._describe import describe_reference, equal_outputs
 from ._hardness import HardnessPoint, hardness
 from ._metrics import sign_reversals
 
 if TYPE_CHECKING:
-    from ._enumerate import Enumeration
+    from ._enumeration import Enumeration
     from ._reference import Reference
 
 _TOLD = 3
@@ -136,9 +135,9 @@ def _reversals(reference: Reference) -> tuple[Reversal, ...]:
         found.append(
             Reversal(
                 reference.factors[factor].name,
-                (f"{space.masks[low[best]]} to {space.masks[high[best]]}"),
+                f"{space.masks[low[best]]} to {space.masks[high[best]]}",
                 float(truth.effects[best]),
-                (f"{space.masks[low[worst]]} to {space.masks[high[worst]]}"),
+                f"{space.masks[low[worst]]} to {space.masks[high[worst]]}",
                 float(truth.effects[worst]),
                 float(floor),
             )
@@ -153,6 +152,3 @@ def _told(reference: Reference) -> list[str]:
         f"{factors[rule.inert].name} changes nothing"
         for rule in reference.rules
     ]
-
-
-__all__ = ["enumeration_facts", "surface_report", "write_workflow_report"]
