@@ -90,6 +90,27 @@ def test_compare_and_report_with_published_agents(trials: Path, tmp_path: Path) 
     assert "no published agent" in done.err
 
 
+def test_compare_by_another_measure(tmp_path: Path) -> None:
+    rows = [
+        trial(agent, EASY, 0, precision=precision, recall=recall, f1=None, unscored_reason="lost")
+        for agent, precision, recall in (("a", 0.75, None), ("b", 0.5, None))
+    ]
+    file = file_of(tmp_path, *rows)
+    done = basanite("suite", "fire", "compare", file, "--measure", "precision", "--json")
+    assert done.code == 0, done.err
+    found: Any = done.json()
+    (board,) = found["boards"]
+    assert board["measure"] == "claim precision"
+    assert board["comparisons"][0]["difference"] == pytest.approx(0.25)
+    done = basanite("suite", "fire", "compare", file, "--measure", "recall")
+    assert done.code == 2
+    assert "no trial has a recall" in done.err
+    given = ("--measure", "precision", "--published", "all")
+    done = basanite("suite", "fire", "compare", file, *given)
+    assert done.code == 2
+    assert "no precision of single tasks was published" in done.err
+
+
 def test_list_and_show() -> None:
     listed: Any = basanite("suite", "fire", "list", "--json").json()
     assert len(listed["tasks"]) == 35

@@ -9,28 +9,68 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from basanite.cli._suite_board import board_commands
+from basanite.cli._console import reported
+from basanite.cli._data import Force
+from basanite.cli._options import AsJson
+from basanite.cli._suite_board import (
+    Baseline,
+    Level,
+    Page,
+    Plots,
+    check_report_files,
+    compare_boards,
+    report_boards,
+)
 from basanite.errors import InputError
 from basanite.reports import Board, compare_board
 from support.boards import AGENTS, board_of, full_board
 from support.command import basanite
 
 Run = Callable[..., Result]
+Load = Callable[[Path], list[Board]]
 
 
-def _load(path: Path) -> Board | list[Board]:
+def _load(path: Path) -> list[Board]:
     if path.stem == "bad":
         raise InputError("row 3: the score is `true`", where=str(path))
     if path.stem == "two":
         rows = full_board().rows
         return [Board("Two", measure, rows, (0, 1)) for measure in ("precision", "recall")]
-    return full_board()
+    return [full_board()]
+
+
+def _app(load: Load) -> typer.Typer:
+    """Commands over boards, as a suite writes them."""
+    app = typer.Typer()
+
+    def compare(
+        file: Path, *, baseline: Baseline = None, level: Level = 0.95, as_json: AsJson = False
+    ) -> None:
+        compare_boards("some", load(file), baseline=baseline, level=level, as_json=as_json)
+
+    def report(
+        file: Path,
+        *,
+        out: Page = Path("report.html"),
+        plots: Plots = None,
+        baseline: Baseline = None,
+        level: Level = 0.95,
+        as_json: AsJson = False,
+        force: Force = False,
+    ) -> None:
+        check_report_files(out, plots, force=force)
+        report_boards(
+            "some", load(file), out, plots=plots, baseline=baseline, level=level, as_json=as_json
+        )
+
+    for command in (compare, report):
+        app.command(command.__name__)(reported(command))
+    return app
 
 
 @pytest.fixture
 def run() -> Run:
-    app = typer.Typer()
-    board_commands(app, "some", _load, file_help="Rows of some suite.")
+    app = _app(_load)
 
     def invoke(*arguments: object) -> Result:
         return CliRunner().invoke(app, [str(argument) for argument in arguments])
@@ -101,13 +141,30 @@ def test_report_writes_page_and_plots_and_keeps_what_is_not_its_own(
     assert run("report", "two.jsonl", "-o", out, "--force").exit_code == 0
 
 
-def test_help_says_what_the_file_holds(run: Run) -> None:
-    assert "Rows of some suite." in run("compare", "--help").stdout
+def test_the_level_of_the_report_is_that_of_its_page_plots_and_numbers(
+    run: Run, tmp_path: Path
+) -> None:
+    out, plots = tmp_path / "r.html", tmp_path / "plots"
+    given = ("report", "one.jsonl", "-o", out, "--plots", plots, "--json", "--level", "0.9")
+    done = run(*given)
+    assert done.exit_code == 0, done.output
+    (board,) = json.loads(done.stdout)["boards"]
+    low, high = board["agents"]["Agent B"]["mean_interval"]
+    assert board["level"] == 0.9
+    page = out.read_text(encoding="utf-8")
+    assert f"[{low:.3f}, {high:.3f}]" in page
+    assert "90 % interval" in page
+    assert "at the 0.1 level" in page
+    for name in ("leaderboard", "differences"):
+        assert "with 90 % intervals" in (plots / f"{name}.svg").read_text(encoding="utf-8")
+    assert "95 %" not in page
+    done = run("report", "one.jsonl", "-o", tmp_path / "bad.html", "--level", "1")
+    assert done.exit_code == 2
+    assert not (tmp_path / "bad.html").exists()
 
 
 def test_one_agent_has_a_report_but_no_comparison(tmp_path: Path) -> None:
-    app = typer.Typer()
-    board_commands(app, "one", lambda path: board_of({"a": {"t": [0.5], "u": [0.7]}}))
+    app = _app(lambda _: [board_of({"a": {"t": [0.5], "u": [0.7]}})])
     out = tmp_path / "r.html"
     assert CliRunner().invoke(app, ["report", "x", "-o", str(out)]).exit_code == 0
     assert CliRunner().invoke(app, ["compare", "x"]).exit_code == 2

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
@@ -15,6 +14,7 @@ from . import _options as opt
 from . import _suite_airs_evaluate, _suite_airs_score
 from ._console import check_output_file, print_json, reported, stderr, stdout
 from ._data import Force
+from ._suite_tables import headed_table
 
 if TYPE_CHECKING:
     from ..suites.airs import AirsTask, PublishedAgent
@@ -54,7 +54,7 @@ def _list(
         }
         print_json(listed)
     elif agents:
-        table = _table("agent", "seeds", "VSR", "NS", "Elo")
+        table = headed_table("agent", "seeds", "VSR", "NS", "Elo")
         for one in figures.agents:
             row = (f"{one.vsr:.2f}", f"{one.ns:.3f}", f"{one.elo:.0f}")
             table.add_row(Text(one.agent), str(one.seeds), *row)
@@ -62,7 +62,7 @@ def _list(
         stdout.print(table)
         stdout.print(figures.source, style="dim", markup=False)
     else:
-        table = _table("task", "better", "SOTA", "worst")
+        table = headed_table("task", "better", "SOTA", "worst")
         for task in airs_tasks().values():
             better = "low" if task.lower_is_better else "high"
             # A metric's name stands at the end of its task's; with a column of its own the longest
@@ -139,13 +139,6 @@ def _import(
         print_json({"schema": "basanite.suite.airs.import/1", **counts})
     else:
         stderr.print(f"wrote {len(runs)} runs, {valid} of them valid, to {out}", markup=False)
-
-
-def _table(*heads: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for number, head in enumerate(heads):
-        table.add_column(head, justify="right" if number else "left", overflow="fold")
-    return table
 
 
 __all__ = ["register"]

@@ -8,25 +8,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
 from . import _options as opt
-from ._console import print_json, reported, stderr, stdout
+from ._console import print_json, reported, stdout
 from ._data import Force
 from ._suite_board import (
     Baseline,
     Page,
     Plots,
     check_report_files,
-    print_board,
-    print_comparisons,
+    compared,
+    compared_json,
+    print_compared,
+    write_boards,
 )
+from ._suite_tables import number, titled_table, with_interval
 
 if TYPE_CHECKING:
     from ..reports import Section
-    from ..stats import Estimate
     from ..suites.airs import AgentScores, AirsOptions, AirsScores, EloDifference
 
 
@@ -109,33 +109,16 @@ def _compare(
     as_json: opt.AsJson = False,
 ) -> None:
     """Compare agents task by task on normalized score and valid runs, and by their ratings."""
-    from ..reports import board_numbers, compare_board
-    from ..stats import PairedTest
     from ..suites.airs import airs_boards, elo_differences
     from ..suites.airs._json import differences
 
     scores = _scored(runs, _options(s_min, resample, (replicates, seed, level), prior))
     elo = elo_differences(scores, baseline)
-    boards = [
-        (board_numbers(one, level), compare_board(one, baseline, PairedTest(level=level)))
-        for one in airs_boards(scores)
-    ]
+    found = compared(airs_boards(scores), baseline, level)
     if as_json:
-        print_json(
-            {
-                "schema": "basanite.suite.airs.compare/1",
-                "baseline": baseline,
-                "boards": [
-                    {**numbers.to_json(), "comparisons": pairs.to_json()}
-                    for numbers, pairs in boards
-                ],
-                "elo": differences(elo),
-            }
-        )
+        print_json({**compared_json("airs", found, baseline), "elo": differences(elo)})
         return
-    for numbers, pairs in boards:
-        print_board(numbers)
-        print_comparisons(pairs, level)
+    print_compared(found)
     _print_elo_differences(elo, level)
 
 
@@ -155,23 +138,19 @@ def _report(
     force: Force = False,
 ) -> None:
     """Write one HTML page: leaderboards, ratings, comparison, tasks, trials, costs."""
-    from ..reports import board_plots, write_board_report
     from ..suites.airs import airs_boards
 
     check_report_files(out, plots, force=force)
     scores = _scored(runs, _options(s_min, resample, (replicates, seed, level), prior))
-    boards = airs_boards(scores)
-    title = "AIRS-Bench"
-    write_board_report(
-        boards, out, title=title, baseline=baseline, extra=list(_rating_sections(scores))
+    write_boards(
+        airs_boards(scores),
+        out,
+        plots=plots,
+        baseline=baseline,
+        level=level,
+        title="AIRS-Bench",
+        extra=list(_rating_sections(scores)),
     )
-    stderr.print(f"wrote {out}", markup=False)
-    if plots is not None:
-        made = 0
-        for number, board in enumerate(boards, 1):
-            prefix = f"board-{number}-"
-            made += len(board_plots(board, plots, baseline=baseline, prefix=prefix))
-        stderr.print(f"wrote {made} plots in {plots}", markup=False)
     if as_json:
         print_json({**scores.to_json(), "schema": "basanite.suite.airs.report/1"})
 
@@ -221,26 +200,33 @@ def _rating_sections(scores: AirsScores) -> Iterable[Section]:
             axis = (min(ends) // 100 * 100, max(ends) // 100 * 100 + 100)
             best = dict(sorted(known.items(), key=lambda item: -(item[1].value or 0.0)))
             yield leaderboard_section(
-                best, id=id_, title=title, measure="Elo rating", axis=axis, note=note
+                best,
+                id=id_,
+                title=title,
+                measure="Elo rating",
+                axis=axis,
+                level=scores.options.plan.level,
+                note=note,
             )
 
 
 def _print_scores(scores: AirsScores) -> None:
     percent = f"{100 * scores.options.plan.level:g} % intervals"
-    table = _table(f"{len(scores.runs)} runs on {len(scores.tasks)} tasks; {percent}")
-    table.add_column("agent", overflow="fold")
+    table = titled_table(
+        f"{len(scores.runs)} runs on {len(scores.tasks)} tasks; {percent}", "agent"
+    )
     for head in ("VSR", "NS", "published", "Elo", "published"):
         table.add_column(head, justify="right")
     for one in sorted(scores.agents.values(), key=_rank):
         table.add_row(
             Text(one.agent),
-            _shown(one.vsr, 2),
-            _shown(one.ns, 3),
-            _shown(one.ns_published, 3),
-            _shown(one.elo, 0),
-            _shown(one.elo_published, 0),
+            with_interval(one.vsr, 2),
+            with_interval(one.ns, 3),
+            with_interval(one.ns_published, 3),
+            with_interval(one.elo, 0),
+            with_interval(one.elo_published, 0),
         )
-    sota = _shown(scores.sota_elo, 0), _shown(scores.sota_elo_published, 0)
+    sota = with_interval(scores.sota_elo, 0), with_interval(scores.sota_elo_published, 0)
     table.add_row("SOTA", "", "", "", *sota)
     stdout.print(table)
     _print_sensitivity(scores)
@@ -257,8 +243,7 @@ def _print_scores(scores: AirsScores) -> None:
 
 
 def _print_sensitivity(scores: AirsScores) -> None:
-    table = _table("Normalized score by the choice of s_min")
-    table.add_column("agent", overflow="fold")
+    table = titled_table("Normalized score by the choice of s_min", "agent")
     rows = {row.name: row for row in scores.sensitivity}
     without = [row for name, row in rows.items() if name.startswith("observed without ")]
     shown = [row for row in scores.sensitivity if row not in without]
@@ -267,7 +252,7 @@ def _print_sensitivity(scores: AirsScores) -> None:
     if without:
         table.add_column("observed, less one agent", justify="right")
     for agent in scores.agents:
-        cells = [_number(row.ns[agent], 3) for row in shown]
+        cells = [number(row.ns[agent], 3) for row in shown]
         left = [value for row in without if (value := row.ns[agent]) is not None]
         if without:
             cells.append(f"{min(left):.3f} to {max(left):.3f}" if left else "-")
@@ -279,8 +264,7 @@ def _print_sensitivity(scores: AirsScores) -> None:
 
 
 def _print_elo_differences(found: Iterable[EloDifference], level: float) -> None:
-    table = _table("Elo, first minus second, in the same draws")
-    table.add_column("first − second", overflow="fold")
+    table = titled_table("Elo, first minus second, in the same draws", "first − second")
     for head in ("diff.", f"{100 * level:g} % interval", "first above"):
         table.add_column(head, justify="right")
     for one in found:
@@ -299,26 +283,6 @@ def _print_elo_differences(found: Iterable[EloDifference], level: float) -> None
 
 def _rank(one: AgentScores) -> float:
     return -(one.ns.value or 0.0)
-
-
-def _shown(found: Estimate, places: int) -> str:
-    if found.low is None or found.high is None:
-        return _number(found.value, places)
-    return f"{found.value:.{places}f} ({found.low:.{places}f} to {found.high:.{places}f})"
-
-
-def _number(value: float | None, places: int) -> str:
-    return "-" if value is None else f"{value:.{places}f}"
-
-
-def _table(title: str) -> Table:
-    return Table(
-        title=Text(title),
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
 
 
 __all__ = ["register"]

@@ -1,26 +1,23 @@
-"""What the commands of all suites share: `compare` and `report` of a board, and its tables."""
+"""What the commands of all suites share: options, tables of a board, `compare` and `report`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
-from . import _options as opt
-from ._console import check_output_file, print_json, reported, stderr, stdout
-from ._data import Force, check_plots_folder, is_report
+from ._console import check_output_file, print_json, stderr, stdout
+from ._data import check_plots_folder, is_report
+from ._suite_tables import titled_table
 
 if TYPE_CHECKING:
-    from ..reports import AgentNumbers, Board, BoardNumbers, Comparisons
-    from ..stats import Estimate
+    from pydantic import JsonValue
 
-Load = Callable[[Path], "Board | Sequence[Board]"]
-"""Reads a file of results into one board, or into several, such as one a measure."""
+    from ..reports import AgentNumbers, Board, BoardNumbers, Comparisons, Section
+    from ..stats import Estimate
 
 Baseline = Annotated[
     str | None,
@@ -37,57 +34,7 @@ Plots = Annotated[
     typer.Option("--plots", help="Folder for the plots as SVG files.", metavar="FOLDER"),
 ]
 
-_PADDING = (0, 1, 0, 0)
 _MOST_NAMES = 5
-
-
-def board_commands(
-    app: typer.Typer, name: str, load: Load, *, file_help: str = "The file of results."
-) -> None:
-    """Add `compare` and `report` to a suite's commands.
-
-    A suite whose boards need options of its own writes the two commands itself, over
-    `compare_boards` and `report_boards`.
-
-    Args:
-        app: the suite's own commands.
-        name: the suite's name, as in `basanite suite NAME`.
-        load: reads the file that the user gives; it raises `InputError` for what is wrong in it.
-        file_help: says what the file holds.
-    """
-
-    def compare(
-        file: Path, *, baseline: Baseline = None, level: Level = 0.95, as_json: opt.AsJson = False
-    ) -> None:
-        """Compare agents task by task, with intervals, sign-flip tests and Holm's correction."""
-        compare_boards(name, boards_of(load(file)), baseline=baseline, level=level, as_json=as_json)
-
-    def report(
-        file: Path,
-        *,
-        out: Page = Path("report.html"),
-        plots: Plots = None,
-        baseline: Baseline = None,
-        as_json: opt.AsJson = False,
-        force: Force = False,
-    ) -> None:
-        """Write one self-contained HTML page: leaderboard, comparison, tasks, trials, costs."""
-        check_report_files(out, plots, force=force)
-        boards = boards_of(load(file))
-        report_boards(name, boards, out, plots=plots, baseline=baseline, as_json=as_json)
-
-    argument = Annotated[Path, typer.Argument(help=file_help, metavar="FILE", show_default=False)]
-    for command in (compare, report):
-        # The text of `--help` is the suite's own.
-        command.__annotations__["file"] = argument
-        app.command(command.__name__)(reported(command))
-
-
-def boards_of(loaded: Board | Sequence[Board]) -> list[Board]:
-    """Give what was loaded as a list."""
-    from ..reports import Board
-
-    return [loaded] if isinstance(loaded, Board) else list(loaded)
 
 
 def compare_boards(
@@ -98,29 +45,51 @@ def compare_boards(
     level: float = 0.95,
     as_json: bool = False,
 ) -> None:
-    """Print each board's agents and their differences, or one JSON envelope."""
+    """Print each board's agents and their differences, or one JSON envelope.
+
+    Args:
+        name: the suite's name, as in `basanite suite NAME`.
+        boards: in the order they are shown.
+        baseline: the agent that each other one is compared with; None for all pairs.
+        level: confidence level of the intervals; differences are tested at `1 - level`.
+        as_json: whether to print the envelope.
+    """
+    found = compared(boards, baseline, level)
+    if as_json:
+        print_json(compared_json(name, found, baseline))
+    else:
+        print_compared(found)
+
+
+def compared(
+    boards: Sequence[Board], baseline: str | None, level: float
+) -> list[tuple[BoardNumbers, Comparisons]]:
+    """Give each board's numbers and the differences of its agents."""
     from ..reports import board_numbers, compare_board
     from ..stats import PairedTest
 
     test = PairedTest(level=level)
-    found = [
-        (board_numbers(board, level), compare_board(board, baseline, test)) for board in boards
-    ]
-    if as_json:
-        print_json(
-            {
-                "schema": f"basanite.suite.{name}.compare/1",
-                "baseline": baseline,
-                "boards": [
-                    {**numbers.to_json(), "comparisons": pairs.to_json()}
-                    for numbers, pairs in found
-                ],
-            }
-        )
-        return
+    return [(board_numbers(one, level), compare_board(one, baseline, test)) for one in boards]
+
+
+def compared_json(
+    name: str, found: Sequence[tuple[BoardNumbers, Comparisons]], baseline: str | None
+) -> dict[str, JsonValue]:
+    """Give what `compared` found in the envelope `basanite.suite.NAME.compare/1`."""
+    return {
+        "schema": f"basanite.suite.{name}.compare/1",
+        "baseline": baseline,
+        "boards": [
+            {**numbers.to_json(), "comparisons": pairs.to_json()} for numbers, pairs in found
+        ],
+    }
+
+
+def print_compared(found: Sequence[tuple[BoardNumbers, Comparisons]]) -> None:
+    """Print what `compared` found."""
     for numbers, pairs in found:
         print_board(numbers)
-        print_comparisons(pairs, level, clustered=numbers.board.clustered)
+        print_comparisons(pairs, numbers.level, clustered=numbers.board.clustered)
 
 
 def check_report_files(out: Path, plots: Path | None, *, force: bool = False) -> None:
@@ -141,33 +110,59 @@ def report_boards(
     *,
     plots: Path | None = None,
     baseline: str | None = None,
+    level: float = 0.95,
     as_json: bool = False,
 ) -> None:
     """Write the page and the plots, and with `as_json` print the numbers."""
-    from ..reports import board_numbers, board_plots, write_board_report
+    from ..reports import board_numbers
 
-    write_board_report(boards, out, baseline=baseline)
+    write_boards(boards, out, plots=plots, baseline=baseline, level=level)
+    if as_json:
+        print_json(
+            {
+                "schema": f"basanite.suite.{name}.report/1",
+                "boards": [board_numbers(board, level).to_json() for board in boards],
+            }
+        )
+
+
+def write_boards(
+    boards: Sequence[Board],
+    out: Path,
+    *,
+    plots: Path | None = None,
+    baseline: str | None = None,
+    level: float = 0.95,
+    title: str = "",
+    extra: Sequence[Section] = (),
+) -> None:
+    """Write the page and the plots, and say so on stderr.
+
+    Args:
+        boards: in the order they are shown.
+        out: the page.
+        plots: the folder of plots; None for none.
+        baseline: the agent that each other one is compared with; None for all pairs.
+        level: confidence level of the boards' intervals.
+        title: the page's heading; left out, the first board's title.
+        extra: sections of the suite's own, shown first.
+    """
+    from ..reports import board_plots, write_board_report
+
+    write_board_report(boards, out, title=title, baseline=baseline, level=level, extra=extra)
     stderr.print(f"wrote {out}", markup=False)
     if plots is not None:
         made = 0
         for number, board in enumerate(boards, 1):
             prefix = f"board-{number}-" if len(boards) > 1 else ""
-            made += len(board_plots(board, plots, baseline=baseline, prefix=prefix))
+            made += len(board_plots(board, plots, baseline=baseline, level=level, prefix=prefix))
         stderr.print(f"wrote {made} plots in {plots}", markup=False)
-    if as_json:
-        print_json(
-            {
-                "schema": f"basanite.suite.{name}.report/1",
-                "boards": [board_numbers(board).to_json() for board in boards],
-            }
-        )
 
 
 def print_board(numbers: BoardNumbers) -> None:
     """Print a board's agents, best first, and what is not in their means."""
     board = numbers.board
-    table = titled_table(f"{board.title}: {board.measure}")
-    table.add_column("agent", overflow="fold")
+    table = titled_table(f"{board.title}: {board.measure}", "agent")
     for head in ("mean", f"{100 * numbers.level:g} % interval", "SD tasks", "SD runs"):
         table.add_column(head, justify="right", no_wrap=True)
     for head in ("tasks", "trials", "best"):
@@ -206,8 +201,9 @@ def print_comparisons(found: Comparisons, level: float, *, clustered: bool = Fal
         level: of the intervals.
         clustered: whether the board's tasks have clusters of their own.
     """
-    table = titled_table("Differences on the tasks that both have, first minus second")
-    table.add_column("first − second", overflow="fold")
+    table = titled_table(
+        "Differences on the tasks that both have, first minus second", "first − second"
+    )
     for head in ("diff.", f"{100 * level:g} % interval", "p", "detects", "tasks"):
         table.add_column(head, justify="right", no_wrap=True)
     for pair in found.made:
@@ -236,14 +232,6 @@ def print_comparisons(found: Comparisons, level: float, *, clustered: bool = Fal
         "difference that one test by itself would find with a power of 0.8.",
         style="dim",
         markup=False,
-    )
-
-
-def titled_table(title: str) -> Table:
-    """Give an empty table of the look that all boards have."""
-    # Names come from files: Text keeps their square brackets what they are.
-    return Table(
-        title=Text(title), title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=_PADDING
     )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
@@ -14,6 +13,7 @@ from ..errors import InputError
 from . import _options as opt
 from . import _suite_fire_import, _suite_fire_score
 from ._console import print_json, reported, stdout
+from ._suite_tables import headed_table
 
 if TYPE_CHECKING:
     from ..suites.fire import FireTask, PublishedAgent
@@ -56,7 +56,7 @@ def _list(
         )
     elif agents:
         heads = ("F1", "SD tasks", "SD runs", "best", "printed ±", "$ a task")
-        table = _table("agent", *heads)
+        table = headed_table("agent", *heads)
         for one in figures.agents:
             found = _figures(one)
             numbers = (found["f1"], found["sd_tasks"], found["sd_runs_population"])
@@ -73,7 +73,7 @@ def _list(
         )
         stdout.print(figures.source, style="dim", markup=False)
     else:
-        table = _table("task", "D", "C", "M", "difficulty", "venue")
+        table = headed_table("task", "D", "C", "M", "difficulty", "venue")
         for task in tasks:
             axes = ["-" if axis is None else str(axis) for axis in (task.d, task.c, task.m)]
             venue = " ".join(str(part) for part in (task.venue, task.year) if part)
@@ -141,13 +141,6 @@ def _figures(agent: PublishedAgent) -> Mapping[str, object]:
     from ..suites.fire import recomputed
 
     return recomputed(agent)
-
-
-def _table(*heads: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for number, head in enumerate(heads):
-        table.add_column(head, justify="right" if number else "left", overflow="fold")
-    return table
 
 
 __all__ = ["register"]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 from rich.text import Text
 
 from ..errors import InputError
@@ -24,10 +23,10 @@ from ._suite_board import (
     print_board,
     report_boards,
 )
+from ._suite_tables import number, titled_table, with_interval
 
 if TYPE_CHECKING:
     from ..reports import Board
-    from ..stats import Estimate
     from ..suites.fire import ErrorShares, FireScores
 
 Trials = Annotated[
@@ -67,6 +66,14 @@ Published = Annotated[
         show_default=False,
     ),
 ]
+
+
+class Measure(StrEnum):
+    """What agents are compared by."""
+
+    F1 = "f1"
+    PRECISION = "precision"
+    RECALL = "recall"
 
 
 def register(app: typer.Typer) -> None:
@@ -116,6 +123,7 @@ def _compare(
     trials: Trials,
     *,
     tasks: Tasks = None,
+    measure: Annotated[Measure, typer.Option(help="What agents are compared by.")] = Measure.F1,
     published: Published = None,
     baseline: Baseline = None,
     percent: Percent = False,
@@ -123,8 +131,17 @@ def _compare(
     as_json: opt.AsJson = False,
 ) -> None:
     """Compare agents task by task, also with the published ones."""
+    if published and measure is not Measure.F1:
+        raise InputError(
+            f"no {measure.value} of single tasks was published",
+            where="--published",
+            todo="Compare with published agents by --measure f1.",
+        )
     boards = _boards(trials, tasks, published, percent=percent)
-    compare_boards("fire", boards[:1], baseline=baseline, level=level, as_json=as_json)
+    if measure.value not in boards:
+        raise InputError(f"no trial has a {measure.value}", where=str(trials), todo="Give it.")
+    board = boards[measure.value]
+    compare_boards("fire", [board], baseline=baseline, level=level, as_json=as_json)
 
 
 def _report(
@@ -136,16 +153,17 @@ def _report(
     plots: Plots = None,
     baseline: Baseline = None,
     percent: Percent = False,
+    level: Level = 0.95,
     as_json: opt.AsJson = False,
     force: Force = False,
 ) -> None:
     """Write one self-contained HTML page on F1, and on precision and recall where given."""
     check_report_files(out, plots, force=force)
-    boards = _boards(trials, tasks, published, percent=percent)
+    boards = list(_boards(trials, tasks, published, percent=percent).values())
     if baseline is not None and any(baseline not in board.agents for board in boards):
         # A published agent has only F1: the other boards can't be held against it.
         boards = boards[:1]
-    report_boards("fire", boards, out, plots=plots, baseline=baseline, as_json=as_json)
+    report_boards("fire", boards, out, plots=plots, baseline=baseline, level=level, as_json=as_json)
 
 
 def _errors(
@@ -196,7 +214,8 @@ def _errors(
 
 def _boards(
     trials: Path, tasks: Path | None, published: list[str] | None, *, percent: bool
-) -> list[Board]:
+) -> dict[str, Board]:
+    """Give the boards by measure, F1 first."""
     from ..suites.fire import (
         fire_boards,
         fire_tasks,
@@ -212,21 +231,23 @@ def _boards(
     if "all" in names:
         names = [one.agent for one in published_figures().agents]
     notes = score_trials(rows, known).notes
-    return list(fire_boards(rows, known, published=names, notes=notes).values())
+    return fire_boards(rows, known, published=names, notes=notes)
 
 
 def _print_scores(scores: FireScores) -> None:
     from ..reports import board_numbers
 
     print_board(board_numbers(scores.boards["f1"], scores.level))
-    table = _table(
+    table = titled_table(
         "Precision and recall; F1 with trials without a score as 0, as published", "agent"
     )
     for head in ("precision", "recall", "F1 as published"):
         table.add_column(head, justify="right", no_wrap=True)
     for one in scores.agents.values():
-        published = _number(one.f1_published.value)
-        table.add_row(Text(one.agent), _shown(one.precision), _shown(one.recall), published)
+        published = number(one.f1_published.value)
+        table.add_row(
+            Text(one.agent), with_interval(one.precision), with_interval(one.recall), published
+        )
     stdout.print(table)
     _print_difficulty(scores)
     _print_costs(scores)
@@ -240,14 +261,14 @@ def _print_difficulty(scores: FireScores) -> None:
         return
     of_agents = {name: one.spread["f1"].groups for name, one in scores.agents.items()}
     most = {name: max(found[name].n for found in of_agents.values()) for name in order}
-    table = _table("F1 by difficulty (D + C + M), and tasks", "agent")
+    table = titled_table("F1 by difficulty (D + C + M), and tasks", "agent")
     for name in order:
         table.add_column(f"{name}, {most[name]}", justify="right", no_wrap=True)
     for agent, found in of_agents.items():
         fewer = {
             name: "" if found[name].n == most[name] else f", {found[name].n}" for name in order
         }
-        table.add_row(Text(agent), *(_shown(found[name], 2) + fewer[name] for name in order))
+        table.add_row(Text(agent), *(with_interval(found[name], 2) + fewer[name] for name in order))
     stdout.print(table)
 
 
@@ -255,12 +276,12 @@ def _print_costs(scores: FireScores) -> None:
     costs = {name: one.cost for name, one in scores.agents.items() if one.cost is not None}
     if not costs:
         return
-    table = _table("Cost in US dollars", "agent")
+    table = titled_table("Cost in US dollars", "agent")
     for head in ("total", "a trial", "a point of F1", "trials", "tasks"):
         table.add_column(head, justify="right")
     for name, cost in costs.items():
         known = str(cost.n_trials), str(cost.n_tasks)
-        amounts = f"{cost.total:.2f}", f"{cost.per_trial:.3f}", _shown(cost.per_point, 4)
+        amounts = f"{cost.total:.2f}", f"{cost.per_trial:.3f}", with_interval(cost.per_point, 4)
         table.add_row(Text(name), *amounts, *known)
     stdout.print(table)
 
@@ -268,14 +289,14 @@ def _print_costs(scores: FireScores) -> None:
 def _print_contamination(scores: FireScores) -> None:
     for agent, found in scores.contamination.items():
         title = f"{agent}: F1 on papers up to {found.cutoff} and after"
-        table = _table(title, "difficulty")
+        table = titled_table(title, "difficulty")
         for head in ("before", "tasks", "after", "tasks", "before − after"):
             table.add_column(head, justify="right")
         for name, one in found.strata.items():
-            sides = _number(one.before.value), str(one.before.n)
-            other = _number(one.after.value), str(one.after.n)
-            table.add_row(name, *sides, *other, _shown(one.difference))
-        table.add_row("within all", "", "", "", "", _shown(found.adjusted))
+            sides = number(one.before.value), str(one.before.n)
+            other = number(one.after.value), str(one.after.n)
+            table.add_row(name, *sides, *other, with_interval(one.difference))
+        table.add_row("within all", "", "", "", "", with_interval(found.adjusted))
         stdout.print(table)
         if found.left_out:
             stdout.print(f"on one side only: {', '.join(found.left_out)}", markup=False)
@@ -287,38 +308,15 @@ def _print_shares(agent: str, kind: str, shares: ErrorShares, level: float) -> N
     from ..suites.fire import ERROR_TYPES
 
     title = f"{agent}: {shares.n} {kind.replace('_', ' ')} errors, {100 * level:g} % intervals"
-    table = _table(title, "type")
+    table = titled_table(title, "type")
     for head in ("stage", "errors", "share"):
         table.add_column(head, justify="right")
     for name, share in shares.shares.items():
-        table.add_row(name, ERROR_TYPES[kind][name], str(shares.counts[name]), _shown(share))
+        counts = ERROR_TYPES[kind][name], str(shares.counts[name])
+        table.add_row(name, *counts, with_interval(share))
     stdout.print(table)
     if shares.unreadable:
         stdout.print(f"{shares.unreadable} more have no type, and are in no share", markup=False)
-
-
-def _table(title: str, first: str) -> Table:
-    # Names come from files: Text keeps their square brackets what they are.
-    table = Table(
-        title=Text(title),
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-    )
-    table.add_column(first, overflow="fold")
-    return table
-
-
-def _number(value: float | None, places: int = 3) -> str:
-    return "-" if value is None else f"{value:.{places}f}"
-
-
-def _shown(found: Estimate, places: int = 3) -> str:
-    value = _number(found.value, places)
-    if found.low is None or found.high is None:
-        return value
-    return f"{value} ({found.low:.{places}f} to {found.high:.{places}f})"
 
 
 __all__ = ["register"]

@@ -17,8 +17,8 @@ from ..errors import InputError
 from . import _options as opt
 from . import _suite_heureka_match, _suite_heureka_score, _suite_heureka_studies
 from ._console import check_output_file, print_json, reported, stderr, stdout
-from ._data import Force, read_json
-from ._suite_heureka_files import read_questions
+from ._data import Force
+from ._suite_heureka_files import read_in, read_questions
 
 if TYPE_CHECKING:
     from ..suites.heureka import HeurekaFigures, PlacedQuestion, PublishedSet, QuestionSet
@@ -200,7 +200,7 @@ def _rows(
     from ..judges import choice_predictions
     from ..suites.heureka import judge_rows
 
-    return judge_rows(asked, choice_predictions(read_json(answers)), agent, trial)
+    return judge_rows(asked, read_in(answers, choice_predictions), agent, trial)
 
 
 def _list_questions(asked: QuestionSet, *, as_json: bool) -> None:

@@ -16,6 +16,7 @@ from ._console import print_json, reported, stdout
 from ._data import read_json
 from ._suite_board import Level
 from ._suite_heureka_files import read_in
+from ._suite_tables import number
 
 if TYPE_CHECKING:
     from ..suites.heureka import CodeMatches, FilePool, MatchFigures
@@ -106,7 +107,7 @@ def _print(matches: CodeMatches) -> None:
         bounds = "-"
         if recall.low is not None and recall.high is not None:
             bounds = f"{recall.low:.3f} to {recall.high:.3f}"
-        means = _number(recall.value), bounds, _number(precision.value)
+        means = number(recall.value), bounds, number(precision.value)
         table.add_row(name, *means, hits, str(recall.n))
     stdout.print(table)
     stdout.print(f"{len(matches.pool.paths)} files: {matches.pool.source}", markup=False)
@@ -128,7 +129,3 @@ def _print_paths(what: str, id_: str, paths: Sequence[str]) -> None:
     if paths:
         more = f" and {len(paths) - _MOST_NAMES} more" if len(paths) > _MOST_NAMES else ""
         stdout.print(f"{what} {id_}: {', '.join(paths[:_MOST_NAMES])}{more}", markup=False)
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"

@@ -25,6 +25,7 @@ from ._suite_board import (
     report_boards,
 )
 from ._suite_heureka_files import DEFAULT_SET, read_all_results, read_asked
+from ._suite_tables import number
 
 if TYPE_CHECKING:
     from ..suites.heureka import HeurekaScores
@@ -117,6 +118,7 @@ def _report(
     categories: Categories = None,
     lowest: Lowest = 1.0,
     baseline: Baseline = None,
+    level: Level = 0.95,
     as_json: opt.AsJson = False,
     force: Force = False,
 ) -> None:
@@ -126,7 +128,7 @@ def _report(
     check_report_files(out, plots, force=force)
     asked = read_asked(questions, categories)
     boards = heureka_boards(read_all_results(results), asked, lowest)
-    report_boards(NAME, boards, out, plots=plots, baseline=baseline, as_json=as_json)
+    report_boards(NAME, boards, out, plots=plots, baseline=baseline, level=level, as_json=as_json)
 
 
 def _print(scores: HeurekaScores) -> None:
@@ -141,7 +143,7 @@ def _print(scores: HeurekaScores) -> None:
         table.add_column(head, justify="right")
     for agent, figures in scores.published.items():
         for name, one in figures.items():
-            numbers = _number(one.mean), _number(one.sd_runs), str(one.runs)
+            numbers = number(one.mean), number(one.sd_runs), str(one.runs)
             table.add_row(Text(agent), name, *numbers)
     stdout.print(table)
     if scores.baselines is not None:
@@ -155,7 +157,3 @@ def _print(scores: HeurekaScores) -> None:
                 f"from {low:.3f} to {high:.3f}, whatever those without a value would have",
                 markup=False,
             )
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"

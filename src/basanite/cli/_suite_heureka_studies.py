@@ -16,6 +16,7 @@ from ._console import print_json, reported, stdout
 from ._critic_study import print_study, study_rows
 from ._suite_heureka_files import read_asked
 from ._suite_heureka_score import Lowest
+from ._suite_tables import number
 
 if TYPE_CHECKING:
     from ..suites.heureka import CriticFigures, ExpertAgreement, RaterAgreement
@@ -118,7 +119,7 @@ def _print_published(found: CriticFigures) -> None:
         table.add_column(head, justify="right")
     for one in found.published:
         gain = "-" if one.gain is None else f"{100 * one.gain:+.1f} %"
-        means = _number(one.none), _number(one.with_critic)
+        means = number(one.none), number(one.with_critic)
         counts = str(one.n), f"{one.better}/{one.worse}"
         table.add_row(one.arm, one.group or "all", *means, gain, *counts)
     stdout.print(table)
@@ -160,7 +161,3 @@ def _cells(one: RaterAgreement) -> list[str]:
     low, high = one.kappa.low, one.kappa.high
     bounds = "-" if low is None or high is None else f"{low:.2f} to {high:.2f}"
     return [share, difference, spearman, kappa, bounds, rounded]
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"

@@ -23,8 +23,8 @@ from ._suite_board import (
     check_report_files,
     compare_boards,
     report_boards,
-    titled_table,
 )
+from ._suite_tables import titled_table
 from ._suite_whatworked_tasks import NAME, References, load_tasks
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ def _report(
     out: Page = Path("report.html"),
     plots: Plots = None,
     baseline: Baseline = None,
+    level: Level = 0.95,
     as_json: opt.AsJson = False,
     force: Force = False,
 ) -> None:
@@ -148,7 +149,7 @@ def _report(
 
     check_report_files(out, plots, force=force)
     board = submissions_board(_scores(path, references, []))
-    report_boards(NAME, [board], out, plots=plots, baseline=baseline, as_json=as_json)
+    report_boards(NAME, [board], out, plots=plots, baseline=baseline, level=level, as_json=as_json)
 
 
 def _number(value: object) -> str:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from . import _options as opt
 from ._console import print_json, reported, stdout
-from ._suite_board import titled_table
+from ._suite_tables import titled_table
 from ._suite_whatworked_tasks import NAME, References, load_references
 
 if TYPE_CHECKING:

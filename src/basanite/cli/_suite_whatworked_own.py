@@ -14,7 +14,8 @@ from ..errors import InputError
 from . import _options as opt
 from ._console import check_output_file, print_json, reported, stderr, stdout
 from ._data import Force, check_plots_folder
-from ._suite_board import Plots, titled_table
+from ._suite_board import Plots
+from ._suite_tables import titled_table
 from ._suite_whatworked_tasks import NAME
 
 if TYPE_CHECKING:

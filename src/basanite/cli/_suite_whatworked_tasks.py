@@ -12,7 +12,7 @@ from ..errors import InputError
 from . import _options as opt
 from ._console import check_output_file, print_json, reported, stderr, stdout
 from ._data import Force
-from ._suite_board import titled_table
+from ._suite_tables import titled_table
 
 if TYPE_CHECKING:
     from ..suites.whatworked import Reference

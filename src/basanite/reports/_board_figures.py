@@ -14,6 +14,7 @@ from ._comparison_section import difference_axis
 from ._figure import WIDTH, Figure, Mark, dot, fitted, fitted_ends, line, numbers, rect, words
 from ._forest import ForestRow, forest, said_of
 from ._strip import Axis, axis_for
+from ._text import percent
 
 MAX_AGENTS_DRAWN = 40
 """Agents that a plot shows; with more it would be taller than a page."""
@@ -46,14 +47,14 @@ def digits(board: Board) -> int:
 
 
 def leaderboard_plot(
-    name: str, title: str, estimates: Mapping[str, Estimate], axis: Axis
+    name: str, title: str, estimates: Mapping[str, Estimate], axis: Axis, level: float
 ) -> Figure:
     """Draw agents below each other, in the order given, each with its interval."""
     rows = [ForestRow(agent, found) for agent, found in estimates.items()]
-    return forest(name, title, rows[:MAX_AGENTS_DRAWN], axis)
+    return forest(name, title, rows[:MAX_AGENTS_DRAWN], axis, level)
 
 
-def difference_plot(found: Comparisons, measure: str) -> Figure:
+def difference_plot(found: Comparisons, measure: str, level: float) -> Figure:
     """Draw the difference of each pair, first minus second."""
     rows: list[ForestRow] = []
     for pair in found.made:
@@ -61,11 +62,12 @@ def difference_plot(found: Comparisons, measure: str) -> Figure:
         rows.append(ForestRow(f"{pair.first} − {pair.second}"))
         rows.append(ForestRow("", pair.difference.mean))
     title = f"difference of {measure}"
-    drawn = forest("differences", title, rows, difference_axis(found))
+    drawn = forest("differences", title, rows, difference_axis(found), level)
     said = "; ".join(
         f"{pair.first} − {pair.second}: {said_of(pair.difference.mean)}" for pair in found.made
     )
-    return replace(drawn, alt=f"{title}, first minus second, with 95 % intervals. {said}.")
+    alt = f"{title}, first minus second, with {percent(level)} intervals. {said}."
+    return replace(drawn, alt=alt)
 
 
 def shade(board: Board, axis: Axis, value: float) -> int:

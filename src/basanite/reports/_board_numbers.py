@@ -192,16 +192,6 @@ def _cost(board: Board, agent: str) -> BoardCost | None:
     return BoardCost(total, total / len(costs), len(costs))
 
 
-def estimate_json(name: str, estimate: Estimate) -> dict[str, JsonValue]:
-    """Give an estimate under its name, its interval under `NAME_interval`."""
-    low, high = estimate.low, estimate.high
-    interval: JsonValue = None if low is None or high is None else [low, high]
-    result: dict[str, JsonValue] = {name: estimate.value, f"{name}_interval": interval}
-    if estimate.reason is not None:
-        result[f"{name}_reason"] = estimate.reason
-    return result
-
-
 def _agent_json(found: AgentNumbers) -> dict[str, JsonValue]:
     cost: JsonValue = None
     if found.cost is not None:
@@ -211,7 +201,7 @@ def _agent_json(found: AgentNumbers) -> dict[str, JsonValue]:
             "n_trials": found.cost.n_trials,
         }
     return {
-        **estimate_json("mean", found.mean),
+        **found.mean.to_json("mean"),
         "sd_tasks": found.sd_tasks,
         "sd_runs": found.sd_runs,
         "sd_runs_pooled": found.sd_runs_pooled,
@@ -226,7 +216,7 @@ def _agent_json(found: AgentNumbers) -> dict[str, JsonValue]:
         "missing_tasks": list(found.missing_tasks),
         "best_tasks": found.best_tasks,
         "groups": {
-            group: {**estimate_json("mean", mean), "n_tasks_scored": mean.n}
+            group: {**mean.to_json("mean"), "n_tasks_scored": mean.n}
             for group, mean in found.groups.items()
         },
         "cost": cost,

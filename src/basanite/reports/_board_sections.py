@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InputError
-from ..stats import Estimate
+from ..stats import Estimate, PairedTest
 from ._board import Board
 from ._board_compare import compare_board
 from ._board_figures import (
@@ -41,25 +41,32 @@ MAX_LISTED = 200
 
 
 def board_sections(
-    board: Board, *, baseline: str | None = None, prefix: str = "", label: str = ""
+    board: Board,
+    *,
+    baseline: str | None = None,
+    level: float = 0.95,
+    prefix: str = "",
+    label: str = "",
 ) -> list[Section]:
     """Give the sections of a board: about, leaderboard, groups, comparison, tasks, trials, cost.
 
     Args:
-        board: what is shown, with intervals of 95 %.
+        board: what is shown.
         baseline: the agent that each other one is compared with; None for all pairs.
+        level: confidence level of the intervals; differences are tested at `1 - level`.
         prefix: put before each section's id, where a page holds several boards.
         label: put before each section's title, then.
 
     Raises:
-        InputError: the board has no agent of the baseline's name.
+        InputError: the board has no agent of the baseline's name, or the level is not between 0
+            and 1.
     """
-    found = board_numbers(board)
+    found = board_numbers(board, level)
     made = [
         ("about", "About", render("board_about.html.j2", found=found, trials=_counts(found))),
         ("leaderboard", "Leaderboard", _leaderboard(found)),
         ("groups", "Groups", _groups(found)),
-        ("comparison", "Comparison", _comparison(board, baseline)),
+        ("comparison", "Comparison", _comparison(found, baseline)),
         ("tasks", "Tasks", _heat(found)),
         ("trials", "Spread across runs", _trials(found)),
         ("cost", "Cost and score", _cost(found)),
@@ -79,6 +86,7 @@ def leaderboard_section(
     title: str,
     measure: str,
     axis: tuple[float, float],
+    level: float = 0.95,
     note: str = "",
 ) -> Section:
     """Give a leaderboard of numbers that are no means of a board, such as ratings.
@@ -89,14 +97,16 @@ def leaderboard_section(
         title: the section's title.
         measure: what the numbers are, for the axis.
         axis: the range that is drawn.
+        level: confidence level of the intervals, for the words.
         note: a sentence on how they were made.
     """
     drawn = Axis(*axis)
     body = render(
         "board_estimates.html.j2",
         estimates=estimates,
-        figure=leaderboard_plot(id, measure, estimates, drawn),
+        figure=leaderboard_plot(id, measure, estimates, drawn, level),
         measure=measure,
+        level=level,
         places=1 if drawn.high - drawn.low >= 20 else 3,
         note=note,
     )
@@ -104,7 +114,12 @@ def leaderboard_section(
 
 
 def board_plots(
-    board: Board, folder: Path, *, baseline: str | None = None, prefix: str = ""
+    board: Board,
+    folder: Path,
+    *,
+    baseline: str | None = None,
+    level: float = 0.95,
+    prefix: str = "",
 ) -> list[Path]:
     """Write the drawings of a board as SVG files, black on white.
 
@@ -115,30 +130,32 @@ def board_plots(
         board: what is drawn.
         folder: where the files are written; it is made where it does not exist.
         baseline: the agent that each other one is compared with; None for all pairs.
+        level: confidence level of the intervals.
         prefix: put before each file's name, where several boards share a folder.
 
     Returns:
         The files, in the order of the page.
 
     Raises:
-        InputError: the folder is a file, or there is no such baseline.
+        InputError: the folder is a file, there is no such baseline, or the level is not between
+            0 and 1.
         OSError: a file can't be written.
     """
-    figures = board_figures(board, baseline)
+    figures = board_figures(board, baseline, level)
     return write_figures([replace(one, name=prefix + one.name) for one in figures], folder)
 
 
-def board_figures(board: Board, baseline: str | None = None) -> list[Figure]:
+def board_figures(board: Board, baseline: str | None = None, level: float = 0.95) -> list[Figure]:
     """Draw all that the page of a board shows."""
-    found = board_numbers(board)
+    found = board_numbers(board, level)
     made = [_leaderboard_plot(found), heat_map(found), *_trial_plots(found)]
     cost = cost_plot(found)
     if cost is not None:
         made.append(cost)
     if _comparable(board, baseline):
-        pairs = compare_board(board, baseline)
+        pairs = compare_board(board, baseline, PairedTest(level=level))
         if pairs.made:
-            made.append(difference_plot(pairs, board.measure))
+            made.append(difference_plot(pairs, board.measure, level))
     return made
 
 
@@ -148,6 +165,7 @@ def write_board_report(
     *,
     title: str = "",
     baseline: str | None = None,
+    level: float = 0.95,
     extra: Sequence[Section] = (),
 ) -> None:
     """Write one self-contained HTML page on one or several boards.
@@ -157,21 +175,25 @@ def write_board_report(
         out: the file to write; an existing one is replaced. It appears whole or not at all.
         title: the page's heading; left out, the first board's title.
         baseline: the agent that each other one is compared with; None for all pairs.
+        level: confidence level of the boards' intervals; see `board_sections`.
         extra: sections of the caller's own, shown first.
 
     Raises:
-        InputError: there is no board, a board has no such baseline, or two sections share an id.
+        InputError: there is no board, a board has no such baseline, two sections share an id, or
+            the level is not between 0 and 1.
         OSError: the file can't be written.
     """
     if not boards:
         raise InputError("a report needs at least one board", todo="Give one.")
     sections = list(extra)
     if len(boards) == 1:
-        sections += board_sections(boards[0], baseline=baseline)
+        sections += board_sections(boards[0], baseline=baseline, level=level)
     else:
         for number, (board, label) in enumerate(zip(boards, _labels(boards), strict=True), 1):
             prefix = f"board-{number}-"
-            sections += board_sections(board, baseline=baseline, prefix=prefix, label=label)
+            sections += board_sections(
+                board, baseline=baseline, level=level, prefix=prefix, label=label
+            )
     write_page(sections, out, title or boards[0].title)
 
 
@@ -191,10 +213,6 @@ def _counts(found: BoardNumbers) -> dict[str, int]:
     }
 
 
-def _estimates(found: BoardNumbers) -> dict[str, Estimate]:
-    return {one.agent: one.mean for one in found.agents}
-
-
 def _axis(found: BoardNumbers) -> Axis:
     means = [one.mean for one in found.agents]
     means += [mean for one in found.agents for mean in one.groups.values()]
@@ -204,7 +222,8 @@ def _axis(found: BoardNumbers) -> Axis:
 
 def _leaderboard_plot(found: BoardNumbers) -> Figure:
     title = f"{found.board.measure}, mean over tasks"
-    return leaderboard_plot("leaderboard", title, _estimates(found), _axis(found))
+    estimates = {one.agent: one.mean for one in found.agents}
+    return leaderboard_plot("leaderboard", title, estimates, _axis(found), found.level)
 
 
 def _leaderboard(found: BoardNumbers) -> str:
@@ -229,18 +248,20 @@ def _comparable(board: Board, baseline: str | None) -> bool:
     return len(board.agents) > 1 and (baseline is not None or len(board.agents) <= MAX_AGENTS)
 
 
-def _comparison(board: Board, baseline: str | None) -> str:
+def _comparison(numbers: BoardNumbers, baseline: str | None) -> str:
+    board, level = numbers.board, numbers.level
     if len(board.agents) < 2:
         return ""
     if not _comparable(board, baseline):
         return render("board_many.html.j2", n=len(board.agents), most=MAX_AGENTS)
-    pairs = compare_board(board, baseline)
+    pairs = compare_board(board, baseline, PairedTest(level=level))
     return render(
         "board_comparison.html.j2",
         board=board,
         found=pairs,
         axis=difference_axis(pairs),
         baseline=baseline,
+        level=level,
         scale=scale,
         strip=strip,
         beyond=BEYOND,

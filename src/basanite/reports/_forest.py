@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..stats import Estimate
 from ._figure import WIDTH, Figure, Mark, dot, fitted, line, numbers, shape, words
 from ._strip import BEYOND, Axis
+from ._text import percent
 
 _LEFT, _RIGHT, _ROW, _HEAD = 16.0, 344.0, 34.0, 24.0
 
@@ -22,7 +23,9 @@ class ForestRow:
     """Drawn as the baseline is."""
 
 
-def forest(name: str, title: str, rows: Sequence[ForestRow], axis: Axis) -> Figure:
+def forest(
+    name: str, title: str, rows: Sequence[ForestRow], axis: Axis, level: float = 0.95
+) -> Figure:
     """Draw a row of text above each interval, so that long names fit a narrow column.
 
     Args:
@@ -30,6 +33,7 @@ def forest(name: str, title: str, rows: Sequence[ForestRow], axis: Axis) -> Figu
         title: what the axis measures, with its unit.
         rows: names with estimates; headings between them.
         axis: the range. An interval that goes on beyond it ends in an arrow.
+        level: confidence level of the intervals, for the words.
     """
     heights = [_HEAD if row.estimate is None else _ROW for row in rows]
     bottom = sum(heights) + 4
@@ -50,7 +54,8 @@ def forest(name: str, title: str, rows: Sequence[ForestRow], axis: Axis) -> Figu
         height += 14
         marks.append(words("small", WIDTH / 2, height - 4, BEYOND, "middle"))
     said = "; ".join(f"{row.name}: {said_of(row.estimate)}" for row in rows if row.estimate)
-    return Figure(name, f"{title}, means with 95 % intervals. {said}.", height, tuple(marks))
+    alt = f"{title}, means with {percent(level)} intervals. {said}."
+    return Figure(name, alt, height, tuple(marks))
 
 
 def said_of(estimate: Estimate) -> str:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from ..stats import Coefficient, Estimate
 from ._section import Section
-from ._text import shortened, visible
+from ._text import percent, shortened, visible
 
 
 def render(template: str, **values: object) -> Markup:
@@ -32,7 +32,13 @@ def environment() -> jinja2.Environment:
         finalize=_finalize,
     )
     made.filters.update(
-        num=num, interval=interval, count=count, share=share, words=words, p_value=p_value
+        num=num,
+        interval=interval,
+        count=count,
+        share=share,
+        words=words,
+        p_value=p_value,
+        percent=percent,
     )
     return made
 

@@ -56,3 +56,8 @@ def json_block(element: str, value: JsonValue) -> Markup:
     safe = _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     # Not Markup.format: the block is JSON, in which an HTML escape would change the text.
     return Markup(f'<script type="application/json" id="{element}">{safe}</script>\n')
+
+
+def percent(level: float) -> str:
+    """Write a confidence level as a percentage: `95 %`, `99.5 %`."""
+    return f"{100 * level:g} %"

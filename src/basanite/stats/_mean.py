@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ._clusters import check_level, cluster_codes, finite_array
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,15 @@ class Estimate:
     """Why there is no interval (or no value); None where there is one."""
     error: float | None = None
     """Cluster-robust standard error that the interval is made from; None without interval."""
+
+    def to_json(self, name: str) -> dict[str, JsonValue]:
+        """Give the value under `name`, its interval as `[low, high]` or null under
+        `NAME_interval`, and under `NAME_reason` why one of the two is missing, if it is.
+        """
+        known = self.low is not None and self.high is not None
+        interval: JsonValue = [self.low, self.high] if known else None
+        found: dict[str, JsonValue] = {name: self.value, f"{name}_interval": interval}
+        return found if self.reason is None else found | {f"{name}_reason": self.reason}
 
 
 def clustered_mean(

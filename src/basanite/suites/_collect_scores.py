@@ -11,7 +11,8 @@ from ..errors import InputError, ItemError, UnscoredReason
 from ..runs import Limits, RunOutcome, Work, run_items
 from ..schema import Judgment, RawReply, Score, digest
 from ..store import Ledger
-from ._study_rows import StudyRow, number_of
+from ._rows import number_of
+from ._study_rows import StudyRow
 
 Agent = Callable[[str], str | Awaitable[str]]
 """Takes a task's text and gives an answer, at once or by `await`."""
@@ -149,7 +150,7 @@ def _checked(value: object) -> float | UnscoredReason:
     if value is None:
         return UnscoredReason.UNDEFINED
     try:
-        return number_of(value)
+        return number_of(value, "the score")
     except InputError as error:
         # The scorer's fault on this answer, and no reason to end the run.
         raise TypeError(f"of the scorer: {error.what}") from None

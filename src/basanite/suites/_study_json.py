@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
-from ..stats import Estimate
 from ._study_cells import MissingItem, StudyItem
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def envelope(study: CriticStudy) -> dict[str, JsonValue]:
 
 def _arm(arm: ArmSummary) -> dict[str, JsonValue]:
     return {
-        **_estimate("mean", arm.mean),
+        **arm.mean.to_json("mean"),
         "n_items": arm.mean.n,
         "n_tasks": arm.mean.n_clusters,
         "n_rows": arm.n_rows,
@@ -56,7 +55,7 @@ def _contrast(contrast: Contrast) -> dict[str, JsonValue]:
     if contrast.group is not None:
         named["group"] = contrast.group
     return named | {
-        **_estimate("difference", difference.mean),
+        **difference.mean.to_json("difference"),
         "p_value": difference.p_value,
         "p_exact": difference.exact,
         "p_holm": contrast.p_holm,
@@ -79,15 +78,6 @@ def _groups(groups: StudyGroups) -> dict[str, JsonValue]:
         "contrasts": _contrasts(groups.contrasts),
         "ungrouped": _missing(groups.ungrouped),
     }
-
-
-def _estimate(name: str, estimate: Estimate) -> dict[str, JsonValue]:
-    low, high = estimate.low, estimate.high
-    interval: JsonValue = None if low is None or high is None else [low, high]
-    result: dict[str, JsonValue] = {name: estimate.value, f"{name}_interval": interval}
-    if estimate.reason is not None:
-        result[f"{name}_reason"] = estimate.reason
-    return result
 
 
 def _missing(missing: Iterable[MissingItem]) -> list[JsonValue]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from pathlib import Path
 
 from ..errors import InputError
-from ..store import Columns, RawRow, RunFolder, read_rows
+from ..store import Columns, RunFolder, read_rows
+from ._rows import collect_rows, is_csv, name_in, name_of, number_in, number_of
 
 ARMS = ("none", "end", "plan", "again")
 """The arms that are compared, in the order in which they are shown."""
@@ -25,13 +22,7 @@ _COLUMNS = Columns(
     required=("task", "arm", "score"),
     known=frozenset({"task", "arm", "score", "agent", "trial", "unscored_reason"}),
 )
-LARGEST = 1e100
-"""Largest size of a score: differences, their squares and sums over all rows stay finite."""
-
-_TOLD = 3
-"""Most problems that one message names."""
-_SHOWN = 40
-"""Most characters of a value in a message."""
+_NO_SCORE = "Where there is no score, give null and an unscored_reason."
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +55,7 @@ class StudyRow:
                 todo=f"Name one of {', '.join((*ARMS, BASELINE))}.",
             )
         if self.score is not None:
-            number_of(self.score)
+            number_of(self.score, "score", todo=_NO_SCORE)
         if self.score is not None and self.unscored_reason is not None:
             raise InputError(
                 f"there is a score and the unscored_reason {self.unscored_reason[:40]!r}",
@@ -77,34 +68,6 @@ class StudyRow:
         return self.agent, self.task, self.arm, self.trial
 
 
-def number_of(value: object, shown: str | None = None) -> float:
-    """Take a value as a score.
-
-    Args:
-        value: what was given.
-        shown: how the user wrote it; None for its form in Python.
-
-    Raises:
-        InputError: it is no number, not finite, or beyond `LARGEST`.
-    """
-    shown = repr(value)[:_SHOWN] if shown is None else shown
-    missing = "Where there is no score, give null and an unscored_reason."
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise InputError(f"the score is {shown}, not a number", todo=missing)
-    try:
-        number: float | None = float(value)
-    except OverflowError:  # a whole number, or a fraction, beyond all floats
-        number = None
-    if number is not None and not math.isfinite(number):
-        raise InputError(f"the score is {shown}, not a finite number", todo=missing)
-    if number is None or abs(number) > LARGEST:
-        raise InputError(
-            f"the score is {shown}, whose size is beyond {LARGEST:g}",
-            todo="Give all scores in a larger unit.",
-        )
-    return number
-
-
 def read_study(path: str | Path) -> list[StudyRow]:
     """Read a file of scores.
 
@@ -114,35 +77,20 @@ def read_study(path: str | Path) -> list[StudyRow]:
             CSV, is a missing one.
 
     Raises:
-        InputError: the file, or any of its rows, can't be used. A study is not computed from
-            what is left of a damaged file: which rows are missing could decide it.
+        RowError: rows can't be used; the message names the first three and the reasons. Nothing
+            is computed from what is left, since the rows that are missing could decide it.
+        InputError: the file can't be used as a whole.
         MissingExtra: Parquet without pyarrow installed.
     """
     path = Path(path)
-    in_csv = path.suffix.lower() == ".csv"
-    rows: list[StudyRow] = []
-    problems: list[str] = []
-    first: dict[object, int] = {}
-    for raw in read_rows(path, _COLUMNS):
-        try:
-            row = _row(raw, in_csv=in_csv)
-        except InputError as error:
-            problems.append(f"row {raw.number}: {error}".rstrip("."))
-            continue
-        if first.setdefault(row.key, raw.number) != raw.number:
-            same = f"is the same agent, task, arm and trial as row {first[row.key]}"
-            problems.append(f"row {raw.number}: {same}")
-        rows.append(replace(row, where=f"{path}, row {raw.number}"))
-    if problems:
-        more = len(problems) - _TOLD
-        raise InputError(
-            "; ".join(problems[:_TOLD]) + (f"; and {more} more" if more > 0 else ""),
-            where=str(path),
-            todo="Correct these rows.",
-        )
-    if not rows:
-        raise InputError("holds no rows", where=str(path), todo="Give it some.")
-    return rows
+    rows = collect_rows(
+        path,
+        read_rows(path, _COLUMNS),
+        lambda record: _row(record, in_csv=is_csv(path)),
+        key=lambda row: row.key,
+        same="agent, task, arm and trial",
+    )
+    return [replace(row, where=f"{path}, row {number}") for number, row in rows]
 
 
 def rows_of_run(folder: RunFolder, arm: str) -> list[StudyRow]:
@@ -201,49 +149,14 @@ def check_rows(rows: Iterable[StudyRow]) -> None:
         )
 
 
-def _row(raw: RawRow, *, in_csv: bool) -> StudyRow:
-    if raw.record is None or raw.problem is not None:
-        raise InputError(raw.problem or "can't be read")
-    record = raw.record
-    task, arm = _text(record, "task"), _text(record, "arm")
-    if task is None or arm is None:
-        raise InputError(f"{'task' if task is None else 'arm'} is missing")
-    score = _score(record, in_csv=in_csv)
-    reason = _text(record, "unscored_reason")
-    return StudyRow(task, arm, score, _text(record, "agent"), _text(record, "trial"), reason)
-
-
-def _text(record: Mapping[str, object], name: str) -> str | None:
-    value = record.get(name)
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
-    if value is not None and not isinstance(value, str):
-        raise InputError(f"{name} is {_spelt(value)} and must be text or a whole number")
-    return value or None
-
-
-def _score(record: Mapping[str, object], *, in_csv: bool) -> float | None:
+def _row(record: Mapping[str, object], *, in_csv: bool) -> StudyRow:
     if "score" not in record:
         raise InputError("score is missing", todo="Where there is none, write null and a reason.")
-    value, shown = record["score"], _spelt(record["score"])
-    if in_csv and isinstance(value, str):
-        if not value.strip():
-            return None
-        shown = _own(value)
-        with suppress(ValueError):
-            value = float(value)
-    if value is None:
-        return None
-    return number_of(value, shown)
-
-
-def _spelt(value: object) -> str:
-    """A value as it stands in JSON: `true` and not `True`."""
-    if isinstance(value, str):
-        return repr(value[:_SHOWN])
-    return _own(json.dumps(value, default=str))
-
-
-def _own(text: str) -> str:
-    """A text as the user wrote it, short, and with its control characters escaped."""
-    return f"`{repr(text[:_SHOWN])[1:-1]}`"
+    return StudyRow(
+        name_of(record, "task"),
+        name_of(record, "arm"),
+        number_in(record, "score", in_csv=in_csv, todo=_NO_SCORE),
+        name_in(record, "agent"),
+        name_in(record, "trial"),
+        name_in(record, "unscored_reason"),
+    )

@@ -48,10 +48,10 @@ def test_csv_is_read(tmp_path: Path) -> None:
         ({"seed": 0}, "row 2: is the same agent, task and seed as row 1"),
         ({"score": 1.01}, "row 2: the score 1.01 is out of range: Accuracy is 0 to 1"),
         ({"score": -3, "task": ZINC}, "row 2: the score -3 is out of range: MAE is 0 or more"),
-        ({"score": True}, "row 2: the score is `true`, not a number"),
-        ({"score": "0.5"}, "row 2: the score is `'0.5'`, not a number"),
+        ({"score": True}, "row 2: score is `true`, not a number"),
+        ({"score": "0.5"}, "row 2: score is `'0.5'`, not a number"),
         ({"score": None}, "row 2: the run is valid and has no score"),
-        ({"score": 10**400}, "row 2: the score is .* not a finite number"),
+        ({"score": 10**400}, "row 2: score is `1000+`, whose size is beyond"),
         ({"valid": "yes"}, "row 2: valid is `'yes'`"),
         ({"valid": 1}, "row 2: valid is `1`"),
         ({"valid": None}, "row 2: valid is `null`"),
@@ -60,7 +60,7 @@ def test_csv_is_read(tmp_path: Path) -> None:
         ({"agent": None}, "row 2: agent is missing"),
         ({"agent": ""}, "row 2: agent is empty"),
         ({"agent": "SOTA"}, "row 2: no agent can be called SOTA"),
-        ({"cost": "much"}, "row 2: the cost is `'much'`"),
+        ({"cost": "much"}, "row 2: cost is `'much'`"),
     ],
 )
 def test_a_bad_row_is_named_with_its_reason(
@@ -127,7 +127,7 @@ def test_records_with_a_status(tmp_path: Path) -> None:
         ({"score": "N/A"}, "row 1: the run is valid and has no score"),
         ({"status": None}, "row 1: status is `null`"),
         ({"agent": None}, "row 1: scaffold is missing"),
-        ({"score": "high"}, "row 1: the score is `'high'`"),
+        ({"score": "high"}, "row 1: score is `'high'`"),
     ],
 )
 def test_bad_records_are_refused(tmp_path: Path, change: dict[str, object], what: str) -> None:

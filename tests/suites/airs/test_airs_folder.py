@@ -175,6 +175,8 @@ def test_shapes_of_all_spellings(tmp_path: Path, shape: str, expected: tuple[int
         ("metric: Accuracy", "metric: 3", "logging_info.metric is 3"),
         ("optimal_score: 1.0", "optimal_score: true", "optimal_score is True"),
         ("shape: 300,1", "shape: __import__('os')", "shape is"),
+        ("shape: 300,1", 'shape: "{[]: 1}"', "shape is"),
+        ("optimal_score: 1.0", f"optimal_score: 1{'0' * 400}", "beyond all floats"),
         ("logging_info:", "logging_info: !!python/object/apply:os.getcwd []\nx:", "YAML"),
     ],
 )

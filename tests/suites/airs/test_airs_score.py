@@ -172,7 +172,7 @@ def test_published_figures_are_consistent() -> None:
         ({"agent": " "}, "agent is empty"),
         ({"seed": ""}, "seed is empty"),
         ({"task": ZINC, "score": -0.1}, "out of range"),
-        ({"cost": -1.0}, "less than nothing"),
+        ({"cost": -1.0}, "cost is `-1.0`"),
     ],
 )
 def test_runs_that_cannot_be(change: dict[str, object], what: str) -> None:
@@ -190,7 +190,7 @@ def test_runs_that_stand_twice_are_refused() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"prior": -1.0}, {"plan": Bootstrap(level=95)}, {"published_draws": 1},
+    [{"prior": -1.0}, {"prior": math.nan}, {"plan": Bootstrap(level=95)}, {"published_draws": 1},
      {"s_min": {"X": 1.0}}, {"s_min": {SVAMP: 2.0}}, {"s_min": {SVAMP: math.nan}}],
 )  # fmt: skip
 def test_bad_options_are_refused(options: dict[str, object]) -> None:

@@ -133,7 +133,7 @@ def test_errors_are_read_in_both_forms_and_counted(tmp_path: Path) -> None:
         ({"error_type": "contradictory"}, "`'contradictory'` is no type of a false negative"),
         ({"kind": None}, "the kind is not said"),
         ({"kind": "wrong"}, "kind is `'wrong'`"),
-        ({"error_type": True}, "error_type is true and must be text"),
+        ({"error_type": True}, "error_type is `true` and must be text"),
         ({"task": "x"}, "the task `'x'` is not known"),
     ],
 )

@@ -163,8 +163,8 @@ def test_a_file_of_ratings(tmp_path: Path) -> None:
         ExpertRating("1", "j", 3.5, "p"),
     ]
     for change, said in (
-        ({"rating": 0.5, "task": "p"}, r"row 2: the rating is 0\.5, not from 1 to 5"),
-        ({"rating": True, "task": "p"}, "row 2: the rating is `true`"),
+        ({"rating": 0.5, "task": "p"}, r"row 2: rating is `0\.5`, not from 1 to 5"),
+        ({"rating": True, "task": "p"}, "row 2: rating is `true`"),
         ({"rating": None, "task": "p"}, "row 2: rating is missing"),
         ({"rating": 3}, "row 2: another row gives '1' another task"),
         ({"rating": 3, "rater": "x", "task": "p"}, "row 2: is the same item and rater as row 1"),

@@ -159,7 +159,10 @@ def _number(info: Mapping[str, object], name: str, where: str) -> float | None:
             raise InputError(f"{name} is {value!r}, no number", where=where) from None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{name} is {value!r}, no number", where=where)
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{name} is a whole number beyond all floats", where=where) from None
 
 
 def _sota(info: Mapping[str, object], where: str, *, lower: bool) -> float | None:
@@ -181,7 +184,7 @@ def _shape(value: object, where: str) -> tuple[int, ...] | None:
     if isinstance(value, str):
         try:
             value = ast.literal_eval(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             raise InputError(f"shape is {value!r}", where=where) from None
     entries = value if isinstance(value, list | tuple) else [value]
     if not all(isinstance(one, int) and not isinstance(one, bool) and one > 0 for one in entries):

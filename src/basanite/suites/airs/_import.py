@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ...errors import InputError
-from ...store import Columns, RawRow, read_rows
-from ._runs import AirsRun, collect_runs, name_of, number_in, reason_of, spelt
+from ...store import Columns, read_rows, write_atomically
+from .._rows import collect_rows, is_csv, name_of, number_in, spelt
+from ._runs import KEY, NO_SCORE, AirsRun
 
 SUCCESS = "SUCCESS"
 """The status of a run that is valid; with any other it is not."""
-_NO_SCORE = "N/A"
+_NOT_APPLICABLE = "N/A"
 
 _COLUMNS = Columns(
     required=("task", "seed", "score", "status"),
@@ -37,31 +36,25 @@ def import_runs(path: str | Path) -> list[AirsRun]:
         MissingExtra: Parquet without pyarrow installed.
     """
     path = Path(path)
-    in_csv = path.suffix.lower() == ".csv"
-    return collect_runs(
-        path, ((raw.number, _parsed(raw, in_csv=in_csv)) for raw in read_rows(path, _COLUMNS))
+    rows = collect_rows(
+        path,
+        read_rows(path, _COLUMNS),
+        lambda record: _run(record, in_csv=is_csv(path)),
+        key=lambda run: run.key,
+        same=KEY,
     )
+    return [run for _, run in rows]
 
 
 def write_runs(runs: Iterable[AirsRun], out: Path) -> None:
     """Write runs as JSONL that `read_runs` reads; the file appears whole or not at all.
 
     Raises:
-        OSError: it can't be written.
+        InputError: the path is a folder, or its folder does not exist.
+        StorageError: it can't be written.
     """
-    handle, name = tempfile.mkstemp(dir=out.parent, prefix=f".{out.name}.", suffix=".part")
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            for run in runs:
-                file.write(json.dumps(run_record(run), allow_nan=False) + "\n")
-        umask = os.umask(0)
-        os.umask(umask)
-        part.chmod(0o666 & ~umask)
-        part.replace(out)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    lines = (json.dumps(run_record(run), allow_nan=False) + "\n" for run in runs)
+    write_atomically(out, "".join(lines).encode("ascii"))
 
 
 def run_record(run: AirsRun) -> dict[str, object]:
@@ -76,28 +69,19 @@ def run_record(run: AirsRun) -> dict[str, object]:
     return record if run.cost is None else record | {"cost": run.cost}
 
 
-def _parsed(raw: RawRow, *, in_csv: bool) -> AirsRun | str:
-    if raw.record is None or raw.problem is not None:
-        return raw.problem or "can't be read"
-    try:
-        return _run(raw.record, in_csv=in_csv)
-    except InputError as error:
-        return reason_of(error)
-
-
 def _run(record: Mapping[str, object], *, in_csv: bool) -> AirsRun:
     status = record.get("status")
     if not isinstance(status, str) or not status.strip():
         raise InputError(f"status is {spelt(status)}", todo=f"{SUCCESS} marks a valid run")
     if "score" not in record:
-        raise InputError("score is missing", todo=f"Where there is none, write {_NO_SCORE}")
-    if record["score"] == _NO_SCORE:
+        raise InputError("score is missing", todo=f"Where there is none, write {_NOT_APPLICABLE}")
+    if record["score"] == _NOT_APPLICABLE:
         record = {**record, "score": None}
     return AirsRun(
         agent=_agent(record),
         task=name_of(record, "task"),
         seed=name_of(record, "seed"),
-        score=number_in(record, "score", in_csv=in_csv),
+        score=number_in(record, "score", in_csv=in_csv, todo=NO_SCORE),
         valid=status.strip() == SUCCESS,
         cost=number_in(record, "cost", in_csv=in_csv),
     )

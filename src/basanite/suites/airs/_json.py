@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
-from ...stats import Estimate
 from ._tasks import airs_source
 
 if TYPE_CHECKING:
@@ -23,8 +22,8 @@ def score_envelope(scores: AirsScores) -> dict[str, JsonValue]:
     return {
         "schema": SCHEMA.format("score"),
         "agents": {name: _agent(one) for name, one in scores.agents.items()},
-        **estimate("sota_elo", scores.sota_elo),
-        **estimate("sota_elo_published", scores.sota_elo_published),
+        **scores.sota_elo.to_json("sota_elo"),
+        **scores.sota_elo_published.to_json("sota_elo_published"),
         "tasks": list(scores.tasks),
         "left_out": list(scores.left_out),
         "no_scale": list(scores.no_scale),
@@ -57,11 +56,11 @@ def score_envelope(scores: AirsScores) -> dict[str, JsonValue]:
 
 def _agent(one: AgentScores) -> dict[str, JsonValue]:
     return {
-        **estimate("vsr", one.vsr),
-        **estimate("ns", one.ns),
-        **estimate("elo", one.elo),
-        **estimate("ns_published", one.ns_published),
-        **estimate("elo_published", one.elo_published),
+        **one.vsr.to_json("vsr"),
+        **one.ns.to_json("ns"),
+        **one.elo.to_json("elo"),
+        **one.ns_published.to_json("ns_published"),
+        **one.elo_published.to_json("elo_published"),
         "elo_published_median": one.elo_published_median,
         "elo_equal_weights": one.elo_equal_weights,
         "n_tasks": len(one.tasks),
@@ -87,18 +86,8 @@ def differences(found: Iterable[EloDifference]) -> list[JsonValue]:
         {
             "first": one.first,
             "second": one.second,
-            **estimate("difference", one.difference),
+            **one.difference.to_json("difference"),
             "share_above": one.share_above,
         }
         for one in found
     ]
-
-
-def estimate(name: str, found: Estimate) -> Mapping[str, JsonValue]:
-    """Give a number and its interval, and why one of them is missing."""
-    low, high = found.low, found.high
-    interval: JsonValue = None if low is None or high is None else [low, high]
-    result: dict[str, JsonValue] = {name: found.value, f"{name}_interval": interval}
-    if found.reason is not None:
-        result[f"{name}_reason"] = found.reason
-    return result

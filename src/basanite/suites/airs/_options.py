@@ -11,7 +11,7 @@ from typing import Literal
 from ...errors import InputError
 from ...stats import Bootstrap, Resample, check_plan
 from ...store import unique_names
-from ._runs import number_of
+from .._rows import number_of
 from ._tasks import AirsTask, find_task
 
 
@@ -42,8 +42,8 @@ class AirsOptions:
 
     def __post_init__(self) -> None:
         check_plan(self.plan)
-        if self.prior < 0:
-            raise InputError(f"the prior is {self.prior}", todo="Give 0, or drawn games.")
+        if not number_of(self.prior, "prior") >= 0:
+            raise InputError(f"prior is {self.prior}", todo="Give 0, or drawn games.")
         if min(self.published_draws, self.battle_rounds) < 10:
             raise InputError("fewer than ten replicates make no interval", todo="Give 10 or more.")
         if not isinstance(self.s_min, str):

@@ -9,7 +9,7 @@ from datetime import date
 from ...errors import InputError
 from ...reports import Board
 from ...stats import Estimate, clustered_mean, stratified_difference
-from ._cells import spelt
+from .._rows import spelt
 from ._tasks import DIFFICULTIES, FireTasks, day_of
 
 UNGRADED = "ungraded"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,10 +11,10 @@ from types import MappingProxyType
 
 from pydantic import JsonValue
 
-from ...errors import InputError, RowError
+from ...errors import InputError
 from ...stats import Estimate, clustered_mean
-from ...store import Columns, RawRow, read_rows
-from ._cells import name_of, reason_of, spelt, told
+from ...store import Columns, read_rows
+from .._rows import collect_rows, name_of, spelt, text_in
 from ._json import SCHEMA, estimate
 from ._tasks import FireTasks, fire_tasks
 
@@ -129,22 +128,15 @@ def read_errors(path: str | Path, tasks: FireTasks | None = None) -> list[FireEr
         InputError: the file can't be used as a whole.
     """
     path = Path(path)
-    tasks = tasks or fire_tasks()
-    errors: list[FireError] = []
-    problems: list[str] = []
-    for raw in read_rows(path, _COLUMNS):
-        try:
-            error = _error(raw)
-            tasks.find(error.task)
-        except InputError as found:
-            problems.append(f"row {raw.number}: {reason_of(found)}")
-            continue
-        errors.append(error)
-    if problems:
-        raise RowError(told(problems), where=str(path), todo="Correct these rows.")
-    if not errors:
-        raise InputError("holds no rows", where=str(path), todo="Give it some.")
-    return errors
+    known = tasks or fire_tasks()
+
+    def parse(record: Mapping[str, object]) -> FireError:
+        error = _error(record)
+        known.find(error.task)
+        return error
+
+    # A run may have several errors of one type: no row is too many.
+    return [error for _, error in collect_rows(path, read_rows(path, _COLUMNS), parse)]
 
 
 def error_shares(
@@ -213,19 +205,14 @@ def _shares(errors: list[FireError], kind: str, level: float) -> ErrorShares:
     )
 
 
-def _error(raw: RawRow) -> FireError:
-    if raw.record is None or raw.problem is not None:
-        raise InputError(raw.problem or "can't be read")
-    record = raw.record
+def _error(record: Mapping[str, object]) -> FireError:
     kinds = [kind for kind in ERROR_TYPES if _CONCLUSION.format(kind) in record]
     if record.get("kind") is not None:
         kinds = [name_of(record, "kind")]
     if len(kinds) != 1:
         raise InputError("the kind is not said", todo=f"Give kind: {' or '.join(ERROR_TYPES)}")
-    given = record.get("error_type")
-    if given is not None and not isinstance(given, str):
-        raise InputError(f"error_type is {json.dumps(given, default=str)[:60]} and must be text")
-    name = re.sub(r"[\s/-]+", "_", (given or "").strip().lower())
+    given = text_in(record, "error_type") or ""
+    name = re.sub(r"[\s/-]+", "_", given.strip().lower())
     name = UNREADABLE if name in _UNREADABLE else _SAME.get(name, name)
     return FireError(
         agent=name_of(record, "agent"),

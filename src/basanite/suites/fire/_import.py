@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...errors import InputError
-from ._cells import spelt
+from .._rows import spelt
 from ._papers import FirePaper, FireTruth
 from ._trials import MEASURES, FireTrial
 

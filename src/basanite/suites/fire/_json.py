@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
@@ -17,13 +18,9 @@ SCHEMA = "basanite.suite.fire.{}/1"
 
 
 def estimate(name: str, found: Estimate) -> dict[str, JsonValue]:
-    """Give an estimate under its name, its interval under `NAME_interval`."""
-    low, high = found.low, found.high
-    interval: JsonValue = None if low is None or high is None else [low, high]
-    given: dict[str, JsonValue] = {name: found.value, f"{name}_interval": interval}
-    if found.reason is not None:
-        given[f"{name}_reason"] = found.reason.replace("clusters", "tasks")
-    return given
+    """Give an estimate as `Estimate.to_json` does; its clusters are tasks here."""
+    reason = found.reason and found.reason.replace("clusters", "tasks")
+    return replace(found, reason=reason).to_json(name)
 
 
 def score_envelope(scores: FireScores) -> dict[str, JsonValue]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ...errors import InputError
 from ...schema import Model
-from ._cells import spelt
+from .._rows import spelt
 
 _INSTRUCTION = Path("instruction", "instruction.txt")
 _PLAN = Path("instruction", "instruction_gt.txt")

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from ...errors import InputError
 from ...schema import Model
-from ._cells import spelt
+from .._rows import spelt
 from ._tasks import package_data
 
 

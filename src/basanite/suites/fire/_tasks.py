@@ -13,10 +13,10 @@ from types import MappingProxyType
 
 from pydantic import Field
 
-from ...errors import InputError, RowError
+from ...errors import InputError
 from ...schema import Model
-from ...store import Columns, RawRow, read_rows
-from ._cells import name_of, reason_of, spelt, told, whole_in
+from ...store import Columns, read_rows
+from .._rows import collect_rows, is_csv, name_of, spelt, whole_in
 
 DIFFICULTIES = ("easy", "medium", "hard")
 _AXES = ("d", "c", "m")
@@ -115,36 +115,27 @@ def read_tasks(path: str | Path) -> FireTasks:
         InputError: the file can't be used as a whole.
     """
     path = Path(path)
-    in_csv = path.suffix.lower() == ".csv"
     known = fire_tasks().tasks
     tasks = dict(known)
     notes: list[str] = []
-    problems: list[str] = []
-    seen: dict[str, int] = {}
-    for raw in read_rows(path, _COLUMNS):
-        try:
-            given = _given(raw, in_csv=in_csv)
-        except InputError as error:
-            problems.append(f"row {raw.number}: {reason_of(error)}")
-            continue
+    rows = collect_rows(
+        path,
+        read_rows(path, _COLUMNS),
+        lambda record: _given(record, in_csv=is_csv(path)),
+        key=lambda given: given["task"],
+        same="task",
+    )
+    for _, given in rows:
         name = str(given["task"])
-        if seen.setdefault(name, raw.number) != raw.number:
-            problems.append(f"row {raw.number}: is the same task as row {seen[name]}")
-            continue
         before = known.get(name, FireTask(task=name))
         tasks[name] = before.model_copy(update=given)
         if before.difficulty not in {None, tasks[name].difficulty}:
             change = f"{tasks[name].difficulty} instead of {before.difficulty}"
             notes.append(f"{name} is {change}, by the file of tasks")
-    if problems:
-        raise RowError(told(problems), where=str(path), todo="Correct these rows.")
     return FireTasks(MappingProxyType(tasks), tuple(notes))
 
 
-def _given(raw: RawRow, *, in_csv: bool) -> dict[str, object]:
-    if raw.record is None or raw.problem is not None:
-        raise InputError(raw.problem or "can't be read")
-    record = raw.record
+def _given(record: Mapping[str, object], *, in_csv: bool) -> dict[str, object]:
     name = name_of(record, "task")
     if not name.strip():
         raise InputError("task is empty", todo="Name the task.")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ...errors import InputError, RowError
-from ...store import Columns, RawRow, read_rows
-from ._cells import finite, name_of, number_in, reason_of, spelt, text_in, told
+from ...errors import InputError
+from ...store import Columns, read_rows
+from .._rows import collect_rows, is_csv, name_of, number_in, number_of, spelt, text_in
 from ._tasks import FireTasks, fire_tasks
 
 MEASURES = ("precision", "recall", "f1")
@@ -50,12 +50,12 @@ class FireTrial:
                 raise InputError(f"{name} is empty", todo=f"Name the {name}.")
         for name in MEASURES:
             value = getattr(self, name)
-            if value is not None and not 0 <= finite(value, name) <= 1:
+            if value is not None and not 0 <= number_of(value, name) <= 1:
                 raise InputError(
                     f"{name} is {spelt(value)}",
                     todo="Scores are shares from 0 to 1; --percent reads scores from 0 to 100.",
                 )
-        if self.cost is not None and finite(self.cost, "cost") < 0:
+        if self.cost is not None and number_of(self.cost, "cost") < 0:
             raise InputError(f"cost is {spelt(self.cost)}", todo="Give one of 0 or more.")
         if (self.f1 is None) == (self.unscored_reason is None):
             both = "both an f1 and" if self.f1 is not None else "neither an f1 nor"
@@ -99,27 +99,21 @@ def read_trials(
         MissingExtra: Parquet without pyarrow installed.
     """
     path = Path(path)
-    tasks = tasks or fire_tasks()
-    in_csv = path.suffix.lower() == ".csv"
-    trials: list[FireTrial] = []
-    problems: list[str] = []
-    first: dict[object, int] = {}
-    for raw in read_rows(path, _COLUMNS):
-        try:
-            trial = _trial(raw, in_csv=in_csv, unit=100.0 if percent else 1.0)
-            tasks.find(trial.task)
-        except InputError as error:
-            problems.append(f"row {raw.number}: {reason_of(error)}")
-            continue
-        if first.setdefault(trial.key, raw.number) != raw.number:
-            same = f"is the same agent, task and trial as row {first[trial.key]}"
-            problems.append(f"row {raw.number}: {same}")
-        trials.append(trial)
-    if problems:
-        raise RowError(told(problems), where=str(path), todo="Correct these rows.")
-    if not trials:
-        raise InputError("holds no rows", where=str(path), todo="Give it some.")
-    return trials
+    known = tasks or fire_tasks()
+
+    def parse(record: Mapping[str, object]) -> FireTrial:
+        trial = _trial(record, in_csv=is_csv(path), unit=100.0 if percent else 1.0)
+        known.find(trial.task)
+        return trial
+
+    rows = collect_rows(
+        path,
+        read_rows(path, _COLUMNS),
+        parse,
+        key=lambda trial: trial.key,
+        same="agent, task and trial",
+    )
+    return [trial for _, trial in rows]
 
 
 def check_trials(trials: Iterable[FireTrial], tasks: FireTasks) -> list[FireTrial]:
@@ -153,10 +147,7 @@ def trial_lines(trials: Iterable[FireTrial]) -> bytes:
     return "".join(lines).encode("ascii")
 
 
-def _trial(raw: RawRow, *, in_csv: bool, unit: float) -> FireTrial:
-    if raw.record is None or raw.problem is not None:
-        raise InputError(raw.problem or "can't be read")
-    record = raw.record
+def _trial(record: Mapping[str, object], *, in_csv: bool, unit: float) -> FireTrial:
     scores: dict[str, float | None] = {}
     for name in MEASURES:
         value = number_in(record, name, in_csv=in_csv)

@@ -17,17 +17,16 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from ...errors import InputError, RowError
+from ...errors import InputError
 from ...stats import Bootstrap, Coefficient, paired_correlation, quadratic_kappa
-from ...store import Columns, RawRow, read_rows
+from ...store import Columns, read_rows
+from .._rows import collect_rows, is_csv, name_in, name_of, number_in, spelt
 from ._boards import RATINGS
-from ._results import name_in, number_in
 
 SCHEMA = "basanite.suite.heureka.agreement/1"
 _COLUMNS = Columns(
     required=("item", "rater", "rating"), known=frozenset({"item", "rater", "rating", "task"})
 )
-_TOLD = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,30 +127,22 @@ def read_ratings(path: str | Path, lowest: float = RATINGS[0]) -> list[ExpertRat
         MissingExtra: Parquet without pyarrow installed.
     """
     path = Path(path)
-    in_csv = path.suffix.lower() == ".csv"
-    found: list[ExpertRating] = []
-    problems: list[str] = []
-    first: dict[object, int] = {}
     tasks: dict[str, str] = {}
-    for raw in read_rows(path, _COLUMNS):
-        try:
-            row = _row(raw, lowest, in_csv=in_csv)
-            if tasks.setdefault(row.item, row.task) != row.task:
-                raise InputError(f"another row gives {row.item[:40]!r} another task")
-        except InputError as error:
-            problems.append(f"row {raw.number}: {str(error).rstrip('.')}")
-            continue
-        if first.setdefault((row.item, row.rater), raw.number) != raw.number:
-            same = f"is the same item and rater as row {first[row.item, row.rater]}"
-            problems.append(f"row {raw.number}: {same}")
-        found.append(row)
-    if problems:
-        more = len(problems) - _TOLD
-        told = "; ".join(problems[:_TOLD]) + (f"; and {more} more" if more > 0 else "")
-        raise RowError(told, where=str(path), todo="Correct these rows.")
-    if not found:
-        raise InputError("holds no rows", where=str(path), todo="Give it some.")
-    return found
+
+    def parse(record: Mapping[str, object]) -> ExpertRating:
+        row = _row(record, lowest, in_csv=is_csv(path))
+        if tasks.setdefault(row.item, row.task) != row.task:
+            raise InputError(f"another row gives {row.item[:40]!r} another task")
+        return row
+
+    rows = collect_rows(
+        path,
+        read_rows(path, _COLUMNS),
+        parse,
+        key=lambda row: (row.item, row.rater),
+        same="item and rater",
+    )
+    return [row for _, row in rows]
 
 
 def expert_agreement(
@@ -252,16 +243,11 @@ def _mode(values: Sequence[float]) -> float:
     return min(_modes(values), key=lambda value: (abs(value - middle), value))
 
 
-def _row(raw: RawRow, lowest: float, *, in_csv: bool) -> ExpertRating:
-    if raw.record is None or raw.problem is not None:
-        raise InputError(raw.problem or "can't be read")
-    names = {name: name_in(raw.record, name) for name in ("item", "rater", "task")}
-    item, rater = names["item"], names["rater"]
-    if item is None or rater is None:
-        raise InputError(f"{'item' if item is None else 'rater'} is missing")
-    rating = number_in(raw.record, "rating", in_csv=in_csv)
+def _row(record: Mapping[str, object], lowest: float, *, in_csv: bool) -> ExpertRating:
+    item, rater = name_of(record, "item"), name_of(record, "rater")
+    rating = number_in(record, "rating", in_csv=in_csv)
     if rating is None:
         raise InputError("rating is missing", todo="Leave the row out where there is none")
     if not lowest <= rating <= RATINGS[1]:
-        raise InputError(f"the rating is {rating:g}, not from {lowest:g} to {RATINGS[1]:g}")
-    return ExpertRating(item, rater, rating, names["task"] or item)
+        raise InputError(f"rating is {spelt(rating)}, not from {lowest:g} to {RATINGS[1]:g}")
+    return ExpertRating(item, rater, rating, name_in(record, "task") or item)

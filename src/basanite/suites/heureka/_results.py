@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from pathlib import Path
 
-from ...errors import InputError, RowError
+from ...errors import InputError
 from ...store import Columns, RawRow, RunFolder, read_rows
+from .._rows import collect_rows, is_csv, name_in, name_of, number_in, number_of, spelt
 from ._questions import Kind
 
 NO_REASON = "not_given"
@@ -23,9 +21,7 @@ _COLUMNS = Columns(
     known=frozenset({"agent", "task", "trial", "score", "answer", "unscored_reason", "cost"}),
 )
 _RATING = "rating"
-_LARGEST = 1e100
-_TOLD = 3
-_SHOWN = 40
+_NO_SCORE = "Where there is none, write null and an unscored_reason."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +52,16 @@ class HeurekaResult:
             if not getattr(self, name).strip():
                 raise InputError(f"{name} is empty")
         if self.score is not None:
-            _number(self.score, "score")
-        if self.cost is not None and _number(self.cost, "cost") < 0:
-            raise InputError(f"the cost is {self.cost:g}, less than nothing")
+            number_of(self.score, "score", todo=_NO_SCORE)
+        if self.cost is not None and number_of(self.cost, "cost") < 0:
+            raise InputError(f"cost is {spelt(self.cost)}", todo="Give one of 0 or more.")
         given = self.score if self.kind is Kind.OPEN else self.answer
         other = self.answer if self.kind is Kind.OPEN else self.score
         if other is not None:
             raise InputError("holds both a score and an answer", todo="Give one of the two.")
         if given is not None and self.unscored_reason is not None:
             raise InputError(
-                f"has an unscored_reason, {self.unscored_reason[:_SHOWN]!r}, beside its "
+                f"has an unscored_reason, {self.unscored_reason[:40]!r}, beside its "
                 f"{'score' if self.kind is Kind.OPEN else 'answer'}",
                 todo="Give one of the two.",
             )
@@ -97,27 +93,16 @@ def read_results(path: str | Path) -> list[HeurekaResult]:
         MissingExtra: Parquet without pyarrow installed.
     """
     path = Path(path)
-    in_csv = path.suffix.lower() == ".csv"
     raws = list(read_rows(path, _COLUMNS))
     kind = _kind_of_file(raws, path)
-    found: list[HeurekaResult] = []
-    problems: list[str] = []
-    first: dict[object, int] = {}
-    for raw in raws:
-        try:
-            row = _row(raw, kind, in_csv=in_csv)
-        except InputError as error:
-            problems.append(f"row {raw.number}: {str(error).rstrip('.')}")
-            continue
-        if first.setdefault(row.key, raw.number) != raw.number:
-            same = f"is the same agent, task and trial as row {first[row.key]}"
-            problems.append(f"row {raw.number}: {same}")
-        found.append(replace(row, where=f"{path}, row {raw.number}"))
-    if problems:
-        more = len(problems) - _TOLD
-        told = "; ".join(problems[:_TOLD]) + (f"; and {more} more" if more > 0 else "")
-        raise RowError(told, where=str(path), todo="Correct these rows.")
-    return found
+    rows = collect_rows(
+        path,
+        raws,
+        lambda record: _row(record, kind, in_csv=is_csv(path)),
+        key=lambda row: row.key,
+        same="agent, task and trial",
+    )
+    return [replace(row, where=f"{path}, row {number}") for number, row in rows]
 
 
 def results_of_answers(
@@ -216,40 +201,20 @@ def _kind_of_file(raws: list[RawRow], path: Path) -> Kind:
     return Kind.OPEN if "score" in held else Kind.CHOICE
 
 
-def _row(raw: RawRow, kind: Kind, *, in_csv: bool) -> HeurekaResult:
-    if raw.record is None or raw.problem is not None:
-        raise InputError(raw.problem or "can't be read")
-    record = raw.record
-    agent, task = name_in(record, "agent"), name_in(record, "task")
-    if agent is None or task is None:
-        raise InputError(f"{'agent' if agent is None else 'task'} is missing")
-    field = "score" if kind is Kind.OPEN else "answer"
-    if field not in record and not in_csv:
-        raise InputError(f"{field} is missing", todo="Where there is none, write null")
+def _row(record: Mapping[str, object], kind: Kind, *, in_csv: bool) -> HeurekaResult:
+    column = "score" if kind is Kind.OPEN else "answer"
+    if column not in record and not in_csv:
+        raise InputError(f"{column} is missing", todo="Where there is none, write null")
     return HeurekaResult(
-        agent,
-        task,
+        name_of(record, "agent"),
+        name_of(record, "task"),
         kind,
         name_in(record, "trial") or FIRST_TRIAL,
-        score=number_in(record, "score", in_csv=in_csv),
+        score=number_in(record, "score", in_csv=in_csv, todo=_NO_SCORE),
         answer=_answer(record),
         unscored_reason=name_in(record, "unscored_reason"),
         cost=number_in(record, "cost", in_csv=in_csv),
     )
-
-
-def name_in(record: Mapping[str, object], name: str) -> str | None:
-    """Take a column as a name; None where it is missing or empty.
-
-    Raises:
-        InputError: it is neither text nor a whole number.
-    """
-    value = record.get(name)
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
-    if value is not None and not isinstance(value, str):
-        raise InputError(f"{name} is {_spelt(value)} and must be text or a whole number")
-    return value or None
 
 
 def _answer(record: Mapping[str, object]) -> str | None:
@@ -258,41 +223,5 @@ def _answer(record: Mapping[str, object]) -> str | None:
         # Not "none": that may be what one of the options says.
         return ",".join(value) if value else "[]"
     if value is not None and not isinstance(value, str):
-        raise InputError(f"the answer is {_spelt(value)}, not text or a list of letters")
+        raise InputError(f"the answer is {spelt(value)}, not text or a list of letters")
     return value
-
-
-def number_in(record: Mapping[str, object], name: str, *, in_csv: bool) -> float | None:
-    """Take a column as a number; None where it is missing, null or an empty cell.
-
-    Raises:
-        InputError: it is something else, or not finite.
-    """
-    value = record.get(name)
-    if in_csv and isinstance(value, str):
-        if not value.strip():
-            return None
-        try:
-            value = float(value)
-        except ValueError:
-            raise InputError(f"the {name} is {_spelt(value)}, not a number") from None
-    return None if value is None else _number(value, name)
-
-
-def _number(value: object, name: str) -> float:
-    if not isinstance(value, bool) and isinstance(value, Real):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if math.isfinite(number) and abs(number) <= _LARGEST:
-            return number
-    raise InputError(
-        f"the {name} is {_spelt(value)}, not a finite number",
-        todo="Where there is none, write null and an unscored_reason",
-    )
-
-
-def _spelt(value: object) -> str:
-    text = repr(value) if isinstance(value, str) else json.dumps(value, default=str)
-    return f"`{text[:_SHOWN]}`"

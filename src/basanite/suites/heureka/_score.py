@@ -85,12 +85,8 @@ class HeurekaScores:
         groups: dict[str, JsonValue] = {}
         for board in self.boards:
             numbers = board_numbers(board, self.level).of(agent)
-            low, high = numbers.mean.low, numbers.mean.high
             name = board.measure
-            found[name] = numbers.mean.value
-            found[f"{name}_interval"] = None if low is None or high is None else [low, high]
-            if numbers.mean.reason is not None:
-                found[f"{name}_reason"] = numbers.mean.reason
+            found |= numbers.mean.to_json(name)
             found[f"{name}_sd_questions"] = numbers.sd_tasks
             found[f"{name}_sd_runs"] = numbers.sd_runs
             found[f"{name}_bounds"] = [*self.bounds(agent, board)]
