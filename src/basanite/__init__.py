@@ -1,7 +1,8 @@
 """Evaluate AI research agents on what they discover, with judges that you host."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from ._door import lazy
 
 if TYPE_CHECKING:
     from .graphs.end_critic import (
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "EndCritic": "end_critic",
-    "PlanCritic": "plan_critic",
-    "add_end_critic": "end_critic",
-    "add_plan_critic": "plan_critic",
-    "run_with_critic": "end_critic",
-    "run_with_plan_critic": "plan_critic",
-    "with_end_critic": "end_critic",
-    "with_plan_critic": "plan_critic",
+    "EndCritic": "graphs.end_critic",
+    "PlanCritic": "graphs.plan_critic",
+    "add_end_critic": "graphs.end_critic",
+    "add_plan_critic": "graphs.plan_critic",
+    "run_with_critic": "graphs.end_critic",
+    "run_with_plan_critic": "graphs.plan_critic",
+    "with_end_critic": "graphs.end_critic",
+    "with_plan_critic": "graphs.plan_critic",
 }
 
 __all__ = [
@@ -43,7 +44,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".graphs.{_HOMES[name]}", __name__), name)
+__getattr__ = lazy(__name__, _HOMES)

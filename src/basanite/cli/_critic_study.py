@@ -31,20 +31,23 @@ _LEGEND = (
 )
 
 
+StudyResults = Annotated[
+    list[str],
+    typer.Argument(
+        help="Files of scores (JSONL, CSV, Parquet: task, arm, score), or judged runs as "
+        "ARM=FOLDER. Arms: none, end, plan, again, baseline.",
+        metavar="RESULTS...",
+    ),
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add this file's command to the command tree."""
     app.command("critic-study")(reported(_critic_study))
 
 
 def _critic_study(
-    results: Annotated[
-        list[str],
-        typer.Argument(
-            help="Files of scores (JSONL, CSV, Parquet: task, arm, score), or judged runs as "
-            "ARM=FOLDER. Arms: none, end, plan, again, baseline.",
-            metavar="RESULTS...",
-        ),
-    ],
+    results: StudyResults,
     *,
     by_baseline: Annotated[
         bool,

@@ -77,7 +77,7 @@ def specification(
         PolicyError: it contradicts itself.
         InputError: the profile is not built here.
     """
-    from ..sandboxes import SandboxSpec, find_profile
+    from ..sandboxes import SandboxSpec
 
     spec = SandboxSpec.create(
         mounts=list(_mounts(inputs or [])),
@@ -85,6 +85,17 @@ def specification(
         limits=limits,
         **{name: value for name, value in fields.items() if value is not None},
     )
+    return with_profile(spec, profile)
+
+
+def with_profile(spec: SandboxSpec, profile: str | None) -> SandboxSpec:
+    """Give a policy with the Python of a profile; as it is where none is named.
+
+    Raises:
+        InputError: the profile is not built here.
+    """
+    from ..sandboxes import find_profile
+
     if profile is None:
         return spec
     found = find_profile(profile)

@@ -14,6 +14,7 @@ from . import _options as opt
 from . import _suite_airs_evaluate, _suite_airs_score
 from ._console import check_output_file, print_json, reported, stderr, stdout
 from ._data import Force
+from ._suite_board import PublishedAgents
 from ._suite_tables import headed_table
 
 if TYPE_CHECKING:
@@ -37,9 +38,7 @@ def register(app: typer.Typer) -> None:
 
 def _list(
     *,
-    agents: Annotated[
-        bool, typer.Option("--agents", help="The published agents instead of the tasks.")
-    ] = False,
+    agents: PublishedAgents = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """List the twenty tasks with their direction, state of the art and worst score."""

@@ -11,6 +11,7 @@ import typer
 from ..errors import InputError
 from . import _options as opt
 from ._console import print_json, reported, stderr, stdout
+from ._sandbox_options import with_profile
 
 if TYPE_CHECKING:
     from ..sandboxes import SandboxSpec
@@ -92,7 +93,7 @@ def _evaluate(
 
 
 def _spec(python: Path | None, profile: str | None, limits: dict[str, float]) -> SandboxSpec:
-    from ..sandboxes import SandboxSpec, find_profile
+    from ..sandboxes import SandboxSpec
 
     if python is not None and profile is not None:
         raise InputError("--python and --profile exclude each other", todo="Give one of the two.")
@@ -109,16 +110,7 @@ def _spec(python: Path | None, profile: str | None, limits: dict[str, float]) ->
             if prefix not in (Path("/"), Path("/usr"))
         ]
     spec = SandboxSpec.create(**fields)
-    if profile is None:
-        return spec
-    found = find_profile(profile)
-    if found is None:
-        raise InputError(
-            f"the profile {profile!r} is not built here",
-            where="--profile",
-            todo=f"basanite sandbox profile build {profile}",
-        )
-    return found.apply(spec)
+    return with_profile(spec, profile)
 
 
 def _plain(found: Evaluation) -> dict[str, object]:

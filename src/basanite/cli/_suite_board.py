@@ -27,6 +27,9 @@ Baseline = Annotated[
         show_default=False,
     ),
 ]
+PublishedAgents = Annotated[
+    bool, typer.Option("--agents", help="The published agents instead of the tasks.")
+]
 Level = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 Page = Annotated[Path, typer.Option("-o", "--out", help="The page to write.")]
 Plots = Annotated[

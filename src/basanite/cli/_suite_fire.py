@@ -13,6 +13,7 @@ from ..errors import InputError
 from . import _options as opt
 from . import _suite_fire_import, _suite_fire_score
 from ._console import print_json, reported, stdout
+from ._suite_board import PublishedAgents
 from ._suite_tables import headed_table
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ def register(app: typer.Typer) -> None:
 
 def _list(
     *,
-    agents: Annotated[
-        bool, typer.Option("--agents", help="The published agents instead of the tasks.")
-    ] = False,
+    agents: PublishedAgents = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """List the tasks with their difficulty, or the published agents with their figures."""

@@ -13,7 +13,7 @@ from rich.text import Text
 from ..errors import InputError
 from . import _options as opt
 from ._console import print_json, reported, stdout
-from ._critic_study import print_study, study_rows
+from ._critic_study import StudyResults, print_study, study_rows
 from ._suite_heureka_files import read_asked
 from ._suite_heureka_score import Lowest
 from ._suite_tables import number
@@ -29,14 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 def _critics(
-    results: Annotated[
-        list[str],
-        typer.Argument(
-            help="Files of scores (JSONL, CSV, Parquet: task, arm, score), or judged runs as "
-            "ARM=FOLDER. Arms: none, end, plan, again, baseline.",
-            metavar="RESULTS...",
-        ),
-    ],
+    results: StudyResults,
     *,
     low: Annotated[float, typer.Option(help="Highest score of the low group.")] = 2.0,
     high: Annotated[float, typer.Option(help="Highest score of the middle group.")] = 4.0,

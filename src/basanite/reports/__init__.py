@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._door import lazy
 from ._summary import Summary, summarise
 from ._view import RunView
 
@@ -70,7 +71,8 @@ __all__ = [
     "write_surface_report",
 ]
 
-_LAZY = {
+# jinja2 is loaded only by those who make a page.
+_HOMES = {
     "write_surface_report": "_surface",
     "surface_sections": "_surface",
     "surface_plots": "_surface",
@@ -105,10 +107,4 @@ _LAZY = {
 }
 
 
-def __getattr__(name: str) -> object:
-    # jinja2 is loaded only by those who make a page.
-    if name in _LAZY:
-        from importlib import import_module
-
-        return getattr(import_module(f".{_LAZY[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = lazy(__name__, _HOMES)

@@ -13,6 +13,7 @@ from ._comparison import Comparisons
 from ._comparison_section import difference_axis
 from ._figure import WIDTH, Figure, Mark, dot, fitted, fitted_ends, line, numbers, rect, words
 from ._forest import ForestRow, forest, said_of
+from ._plane import Plane
 from ._strip import Axis, axis_for
 from ._text import percent
 
@@ -204,43 +205,33 @@ def cost_plot(found: BoardNumbers) -> Figure | None:
     known = [one for one in found.agents if one.cost is not None and one.mean.value is not None]
     if not known:
         return None
-    left, right, top, bottom = 40.0, WIDTH - 10, 14.0, 210.0
     costs = [one.cost.per_trial for one in known if one.cost is not None]
-    across = Axis(0.0, _round_end(max(costs)))
-    up = board_axis(board, [one.mean.value for one in known])
-    marks: list[Mark] = []
-    for tick, text in zip(up.ticks, numbers(up.ticks), strict=True):
-        y = bottom - up.share(tick) * (bottom - top)
-        marks.append(line("grid", (left, y), (right, y)))
-        marks.append(words("small", left - 6, y + 3.5, text, "end"))
-    for tick, text in zip(across.ticks, numbers(across.ticks), strict=True):
-        x = left + across.share(tick) * (right - left)
-        marks.append(line("axis", (x, bottom), (x, bottom + 4)))
-        marks.append(words("small", x, bottom + 16, text, "middle"))
-    marks.append(line("axis", (left, bottom), (right, bottom)))
+    plane = Plane(
+        across=Axis(0.0, _round_end(max(costs))),
+        up=board_axis(board, [one.mean.value for one in known]),
+        left=40.0,
+    )
+    title = f"mean cost of a trial ({board.cost_unit})"
+    marks = plane.frame(title, board.measure)
     taken: list[tuple[float, bool]] = []
     for one in known:
         assert one.cost is not None and one.mean.value is not None
-        x = left + across.share(one.cost.per_trial) * (right - left)
-        y = bottom - up.share(one.mean.value) * (bottom - top)
+        x, y = plane.at(one.cost.per_trial, one.mean.value)
         marks.append(dot("dot" if on_front(board, one, known) else "hollow", x, y, 4.5))
-        to_left = x > (left + right) / 2
+        to_left = x > (plane.left + plane.right) / 2
         at = _free(y + 4, to_left, taken)
-        room = (x - left if to_left else right - x) - 10
+        room = (x - plane.left if to_left else plane.right - x) - 10
         name = fitted(one.agent, room)
         marks.append(
             words("label", x - 9 if to_left else x + 9, at, name, "end" if to_left else "start")
         )
-    title = f"mean cost of a trial ({board.cost_unit})"
-    marks.append(words("label", (left + right) / 2, bottom + 32, title, "middle"))
-    marks.append(words("small", 0, 8, board.measure))
     said = "; ".join(
         f"{one.agent}: {one.cost.per_trial:.3g} {board.cost_unit}, {one.mean.value:.3g}"
         for one in known
         if one.cost is not None
     )
     alt = f"Mean {board.measure} against {title}. {said}."
-    return Figure("cost", alt, bottom + 38, tuple(marks))
+    return Figure("cost", alt, plane.height, tuple(marks))
 
 
 def on_front(board: Board, one: AgentNumbers, others: Iterable[AgentNumbers]) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ._figure import WIDTH, Figure, Mark, dot, line, numbers, words
+from ._figure import WIDTH, Figure, Mark, dot, line, words
 from ._page import write_page
+from ._plane import Plane
 from ._plots import write_figures
 from ._render import render
 from ._section import Section
@@ -122,44 +123,26 @@ def surface_plots(report: SurfaceReport, folder: Path) -> list[Path]:
 
 def curve_plot(report: SurfaceReport) -> Figure:
     """Draw recovery against budget, a line for each method with its name at the end."""
-    left, right, top, bottom = 34.0, WIDTH - 74, 14.0, 210.0
-    up = Axis(0.0, 1.0)
     budgets = sorted({budget for curve in report.curves for budget, _ in curve.points})
     across = Axis(budgets[0], max(budgets[-1], budgets[0] + 1))
-    marks: list[Mark] = []
-    for tick, text in zip(up.ticks, numbers(up.ticks), strict=True):
-        y = bottom - up.share(tick) * (bottom - top)
-        marks.append(line("grid", (left, y), (right, y)))
-        marks.append(words("small", left - 6, y + 3.5, text, "end"))
-    for tick, text in zip(across.ticks, numbers(across.ticks), strict=True):
-        x = left + across.share(tick) * (right - left)
-        marks.append(line("axis", (x, bottom), (x, bottom + 4)))
-        marks.append(words("small", x, bottom + 16, text, "middle"))
-    marks.append(line("axis", (left, bottom), (right, bottom)))
+    plane = Plane(across, Axis(0.0, 1.0), left=34.0, right=WIDTH - 74)
+    unit = f"budget ({report.budget_unit})"
+    marks = plane.frame(unit, "effect recovery")
     ends = []
     for curve in report.curves:
-        places = [
-            (
-                left + across.share(budget) * (right - left),
-                bottom - up.share(recovery) * (bottom - top),
-            )
-            for budget, recovery in curve.points
-        ]
+        places = [plane.at(budget, recovery) for budget, recovery in curve.points]
         if len(places) > 1:
             marks.append(line("span", *places))
         marks += [dot("dot", x, y, 2.5) for x, y in places]
         ends.append((places[-1][1], places[-1][0], curve.name))
     marks += _names(sorted(ends))
-    unit = f"budget ({report.budget_unit})"
-    marks.append(words("label", (left + right) / 2, bottom + 32, unit, "middle"))
-    marks.append(words("small", 0, 8, "effect recovery"))
     said = "; ".join(
         f"{curve.name}: "
         + ", ".join(f"{value:.2f} at {budget:g}" for budget, value in curve.points)
         for curve in report.curves
     )
     alt = f"Effect recovery by {unit}. {said}."
-    return Figure("hardness", alt, bottom + 38, tuple(marks))
+    return Figure("hardness", alt, plane.height, tuple(marks))
 
 
 def _names(ends: list[tuple[float, float, str]]) -> list[Mark]:

@@ -12,8 +12,9 @@ weaker one than was asked for, nothing runs.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from .._door import lazy
 
 if TYPE_CHECKING:
     from ._anndata import summarise_anndata, summarise_anndata_sandboxed
@@ -110,13 +111,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f".{home}", __name__), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy(__name__, _HOMES)
 
 
 __all__ = [

@@ -7,12 +7,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from ..errors import InputError, RowError
-from ..store import RawRow
+from ..store import Columns, RawRow, read_rows
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 LARGEST = 1e100
 """Largest size of a number: differences, their squares and sums over all rows stay finite."""
@@ -21,6 +22,39 @@ _TOLD = 3
 """Most problems that one message names."""
 _SHOWN = 60
 """Most characters of a value in a message."""
+
+
+class Parser(Protocol[T_co]):
+    """What makes one of a row's record; it raises `InputError` for what is wrong in it."""
+
+    def __call__(self, record: Mapping[str, object], /, *, in_csv: bool) -> T_co:
+        """Parse; with `in_csv` the values are texts, which numbers and flags are read from."""
+        ...
+
+
+def parsed_rows(
+    path: Path,
+    columns: Columns,
+    parse: Parser[T],
+    *,
+    key: Callable[[T], object] | None = None,
+    same: str = "",
+) -> list[tuple[int, T]]:
+    """Read a file of rows and parse them all: see `collect_rows`.
+
+    Raises:
+        RowError: rows can't be used, or stand twice; the message names the first three.
+        InputError: the file can't be read as rows, or holds none.
+        MissingExtra: Parquet without pyarrow installed.
+    """
+    in_csv = is_csv(path)
+    return collect_rows(
+        path,
+        read_rows(path, columns),
+        lambda record: parse(record, in_csv=in_csv),
+        key=key,
+        same=same,
+    )
 
 
 def collect_rows(

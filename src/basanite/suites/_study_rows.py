@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import InputError
-from ..store import Columns, RunFolder, read_rows
-from ._rows import collect_rows, is_csv, name_in, name_of, number_in, number_of
+from ..store import Columns, RunFolder
+from ._rows import name_in, name_of, number_in, number_of, parsed_rows
 
 ARMS = ("none", "end", "plan", "again")
 """The arms that are compared, in the order in which they are shown."""
@@ -83,10 +83,10 @@ def read_study(path: str | Path) -> list[StudyRow]:
         MissingExtra: Parquet without pyarrow installed.
     """
     path = Path(path)
-    rows = collect_rows(
+    rows = parsed_rows(
         path,
-        read_rows(path, _COLUMNS),
-        lambda record: _row(record, in_csv=is_csv(path)),
+        _COLUMNS,
+        _row,
         key=lambda row: row.key,
         same="agent, task, arm and trial",
     )

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ...errors import InputError
-from ...store import Columns, read_rows, write_atomically
-from .._rows import collect_rows, is_csv, name_of, number_in, spelt
+from ...store import Columns, write_atomically
+from .._rows import name_of, number_in, parsed_rows, spelt
 from ._runs import KEY, NO_SCORE, AirsRun
 
 SUCCESS = "SUCCESS"
@@ -36,10 +36,10 @@ def import_runs(path: str | Path) -> list[AirsRun]:
         MissingExtra: Parquet without pyarrow installed.
     """
     path = Path(path)
-    rows = collect_rows(
+    rows = parsed_rows(
         path,
-        read_rows(path, _COLUMNS),
-        lambda record: _run(record, in_csv=is_csv(path)),
+        _COLUMNS,
+        _run,
         key=lambda run: run.key,
         same=KEY,
     )

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import InputError
-from ...store import Columns, read_rows
-from .._rows import collect_rows, is_csv, name_of, number_in, number_of, spelt
+from ...store import Columns
+from .._rows import name_of, number_in, number_of, parsed_rows, spelt
 from ._tasks import find_task
 
 SOTA = "SOTA"
@@ -87,10 +87,10 @@ def read_runs(path: str | Path) -> list[AirsRun]:
         MissingExtra: Parquet without pyarrow installed.
     """
     path = Path(path)
-    rows = collect_rows(
+    rows = parsed_rows(
         path,
-        read_rows(path, _COLUMNS),
-        lambda record: _run(record, in_csv=is_csv(path)),
+        _COLUMNS,
+        _run,
         key=lambda run: run.key,
         same=KEY,
     )

@@ -8,8 +8,9 @@ published figures are package data; no text of a task is. numpy is loaded when s
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from ..._door import lazy
 
 if TYPE_CHECKING:
     from ._boards import fire_boards, published_rows
@@ -85,13 +86,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f".{home}", __name__), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy(__name__, _HOMES)
 
 
 __all__ = [

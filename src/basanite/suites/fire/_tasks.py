@@ -15,8 +15,8 @@ from pydantic import Field
 
 from ...errors import InputError
 from ...schema import Model
-from ...store import Columns, read_rows
-from .._rows import collect_rows, is_csv, name_of, spelt, whole_in
+from ...store import Columns
+from .._rows import name_of, parsed_rows, spelt, whole_in
 
 DIFFICULTIES = ("easy", "medium", "hard")
 _AXES = ("d", "c", "m")
@@ -118,10 +118,10 @@ def read_tasks(path: str | Path) -> FireTasks:
     known = fire_tasks().tasks
     tasks = dict(known)
     notes: list[str] = []
-    rows = collect_rows(
+    rows = parsed_rows(
         path,
-        read_rows(path, _COLUMNS),
-        lambda record: _given(record, in_csv=is_csv(path)),
+        _COLUMNS,
+        _given,
         key=lambda given: given["task"],
         same="task",
     )

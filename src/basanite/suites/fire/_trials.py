@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ...errors import InputError
-from ...store import Columns, read_rows
-from .._rows import collect_rows, is_csv, name_of, number_in, number_of, spelt, text_in
+from ...store import Columns
+from .._rows import name_of, number_in, number_of, parsed_rows, spelt, text_in
 from ._tasks import FireTasks, fire_tasks
 
 MEASURES = ("precision", "recall", "f1")
@@ -101,14 +101,14 @@ def read_trials(
     path = Path(path)
     known = tasks or fire_tasks()
 
-    def parse(record: Mapping[str, object]) -> FireTrial:
-        trial = _trial(record, in_csv=is_csv(path), unit=100.0 if percent else 1.0)
+    def parse(record: Mapping[str, object], /, *, in_csv: bool) -> FireTrial:
+        trial = _trial(record, in_csv=in_csv, unit=100.0 if percent else 1.0)
         known.find(trial.task)
         return trial
 
-    rows = collect_rows(
+    rows = parsed_rows(
         path,
-        read_rows(path, _COLUMNS),
+        _COLUMNS,
         parse,
         key=lambda trial: trial.key,
         same="agent, task and trial",

@@ -19,8 +19,8 @@ from pydantic import JsonValue
 
 from ...errors import InputError
 from ...stats import Bootstrap, Coefficient, paired_correlation, quadratic_kappa
-from ...store import Columns, read_rows
-from .._rows import collect_rows, is_csv, name_in, name_of, number_in, spelt
+from ...store import Columns
+from .._rows import name_in, name_of, number_in, parsed_rows, spelt
 from ._boards import RATINGS
 
 SCHEMA = "basanite.suite.heureka.agreement/1"
@@ -129,15 +129,15 @@ def read_ratings(path: str | Path, lowest: float = RATINGS[0]) -> list[ExpertRat
     path = Path(path)
     tasks: dict[str, str] = {}
 
-    def parse(record: Mapping[str, object]) -> ExpertRating:
-        row = _row(record, lowest, in_csv=is_csv(path))
+    def parse(record: Mapping[str, object], /, *, in_csv: bool) -> ExpertRating:
+        row = _row(record, lowest, in_csv=in_csv)
         if tasks.setdefault(row.item, row.task) != row.task:
             raise InputError(f"another row gives {row.item[:40]!r} another task")
         return row
 
-    rows = collect_rows(
+    rows = parsed_rows(
         path,
-        read_rows(path, _COLUMNS),
+        _COLUMNS,
         parse,
         key=lambda row: (row.item, row.rater),
         same="item and rater",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import InputError
-from ...store import Columns, RawRow, read_rows
+from ...store import Columns
+from .._rows import name_in, name_of, number_in, parsed_rows, text_in
 from ._evaluate import families_interval, family_macro
 from ._metrics import TableScore, complete, score_table
 from ._observations import Observations
@@ -30,7 +31,6 @@ _COLUMNS = Columns(
     # A column `tabel` beside no `table`, or `measurd`, would change the score in silence.
     closed=True,
 )
-_TOLD = 3
 _SAME = 1e-9
 
 
@@ -103,37 +103,25 @@ def read_submissions(path: str | Path, references: Sequence[Reference]) -> tuple
         references: the tasks.
 
     Raises:
-        InputError: it names the rows that can't be used, each with its reason; nothing is
-            scored of a file with such a row.
+        RowError: rows can't be used; the message names the first three and the reasons. Nothing
+            is scored from what is left, since the rows that are missing could decide it.
+        InputError: the file can't be used as a whole.
+        MissingExtra: Parquet without pyarrow installed.
     """
     path = Path(path)
     tasks = {one.name: one for one in references}
-    found: list[Submission] = []
-    problems: list[str] = []
-    first: dict[tuple[str, str, str], int] = {}
-    in_csv = path.suffix.lower() == ".csv"
-    for raw in read_rows(path, _COLUMNS):
-        try:
-            one = _submission(raw, tasks, in_csv=in_csv)
-        except InputError as error:
-            problems.append(f"row {raw.number}: {error}".rstrip("."))
-            continue
-        key = one.agent, one.reference.name, one.trial
-        if first.setdefault(key, raw.number) != raw.number:
-            problems.append(
-                f"row {raw.number}: is the same agent, task and trial as row {first[key]}"
-            )
-        found.append(one)
-    if problems:
-        more = len(problems) - _TOLD
-        raise InputError(
-            "; ".join(problems[:_TOLD]) + (f"; and {more} more" if more > 0 else ""),
-            where=str(path),
-            todo="Correct these rows.",
-        )
-    if not found:
-        raise InputError("holds no rows", where=str(path), todo="Give it some.")
-    return tuple(found)
+
+    def parse(record: Mapping[str, object], /, *, in_csv: bool) -> Submission:
+        return _submission(record, tasks, in_csv=in_csv)
+
+    rows = parsed_rows(
+        path,
+        _COLUMNS,
+        parse,
+        key=lambda one: (one.agent, one.reference.name, one.trial),
+        same="agent, task and trial",
+    )
+    return tuple(one for _, one in rows)
 
 
 def score_submission(one: Submission, estimators: Iterable[Estimator] = ()) -> SubmissionScore:
@@ -224,13 +212,10 @@ def _macro(values: Sequence[tuple[SubmissionScore, float]]) -> float | None:
     return family_macro([one.submission.reference for one, _ in values], [v for _, v in values])
 
 
-def _submission(raw: RawRow, tasks: Mapping[str, Reference], *, in_csv: bool) -> Submission:
-    if raw.record is None or raw.problem is not None:
-        raise InputError(raw.problem or "can't be read")
-    record = raw.record
-    agent, task = _text(record, "agent"), _text(record, "task")
-    if agent is None or task is None:
-        raise InputError(f"{'agent' if agent is None else 'task'} is missing")
+def _submission(
+    record: Mapping[str, object], tasks: Mapping[str, Reference], *, in_csv: bool
+) -> Submission:
+    agent, task = name_of(record, "agent"), name_of(record, "task")
     if task not in tasks:
         known = ", ".join(list(tasks)[:4])
         raise InputError(f"unknown task {task[:40]!r}", todo=f"Known are {known}, …")
@@ -242,22 +227,22 @@ def _submission(raw: RawRow, tasks: Mapping[str, Reference], *, in_csv: bool) ->
     if in_csv and isinstance(table, str) and not table.strip():
         table = None
     intervals = record.get("intervals")
-    level, cost = record.get("level", 0.95), record.get("cost")
-    level = 0.95 if level is None else level
-    if not is_number(level):
-        raise InputError(f"the level is {level!r}")
-    if cost is not None and not is_number(cost, float("inf")):
-        raise InputError(f"the cost is {str(cost)[:40]!r}, no number of at least 0")
+    level = number_in(record, "level", in_csv=in_csv)
+    if level is not None and not 0 < level < 1:
+        raise InputError(f"the level is {level:g}, not between 0 and 1")
+    cost = number_in(record, "cost", in_csv=in_csv)
+    if cost is not None and cost < 0:
+        raise InputError(f"the cost is '{cost:g}', no number of at least 0")
     return Submission(
         agent=agent,
         reference=reference,
-        trial=_text(record, "trial") or "1",
+        trial=name_in(record, "trial") or "1",
         table=None if table is None else table_of(space, table, where="table"),
         measured=_measured(record.get("measured"), reference),
         intervals=None if intervals is None else intervals_of(intervals, reference),
-        level=float(level),  # type: ignore[arg-type]
-        cost=None if cost is None else float(cost),  # type: ignore[arg-type]
-        reason=_text(record, "reason"),
+        level=0.95 if level is None else level,
+        cost=cost,
+        reason=text_in(record, "reason"),
     )
 
 
@@ -318,12 +303,3 @@ def intervals_of(
         at = reference.space.masks[int(np.argmax(ends[0] > ends[1]))]
         raise InputError(f"intervals: {at} has its low end above its high end")
     return ends[0], ends[1]
-
-
-def _text(record: Mapping[str, object], name: str) -> str | None:
-    value = record.get(name)
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
-    if value is not None and not isinstance(value, str):
-        raise InputError(f"{name} is {str(value)[:40]!r} and must be text or a whole number")
-    return value or None
